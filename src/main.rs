@@ -1,0 +1,3 @@
+//! The `kozuka` binary.
+
+fn main() {}
