@@ -1,1 +1,12 @@
 //! Kozuka: a minishogi (5x5) and shogi engine that speaks USI.
+//!
+//! Modules stand in the order in which they may import each other; `ARCHITECTURE.md` is the map.
+
+#![warn(missing_docs)]
+
+pub mod attacks;
+pub mod geometry;
+pub mod movegen;
+pub mod position;
+pub mod types;
+pub mod variant;

@@ -1,0 +1,96 @@
+//! Repetition (sennichite) and perpetual check.
+
+use super::{Outcome, Position, Reason, Rules};
+use crate::types::Color;
+use crate::variant::Variant;
+
+/// How a repetition is judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Judgement {
+    /// Sente loses, unless one side gave perpetual check.
+    SenteLoses,
+    /// A draw.
+    Draw,
+    /// A side that alone gave check loses, otherwise as `SenteLoses`.
+    AttackerDeviates,
+    /// A draw, unless one side gave perpetual check.
+    DrawExceptPerpetual,
+}
+
+/// Judges a cycle of moves between the first and the last occurrence of a position.
+///
+/// `checks` says of each move of the cycle whether it gave check; `first` made the first of them.
+pub fn judge_cycle(judgement: Judgement, first: Color, checks: impl IntoIterator<Item = bool>) -> Outcome {
+    if judgement == Judgement::Draw {
+        return Outcome::draw(Reason::Repetition);
+    }
+    let mut always = [true; 2];
+    let mut ever = [false; 2];
+    let mut mover = first;
+    for check in checks {
+        always[mover.index()] &= check;
+        ever[mover.index()] |= check;
+        mover = !mover;
+    }
+    let perpetual = match always {
+        _ if judgement == Judgement::AttackerDeviates && ever[0] != ever[1] => {
+            Some(if ever[0] { Color::Black } else { Color::White })
+        }
+        [true, true] => return Outcome::draw(Reason::DoublePerpetualCheck),
+        [true, false] => Some(Color::Black),
+        [false, true] => Some(Color::White),
+        [false, false] => None,
+    };
+    match perpetual {
+        Some(checker) => Outcome::win(!checker, Reason::PerpetualCheck),
+        None if judgement == Judgement::DrawExceptPerpetual => Outcome::draw(Reason::Repetition),
+        None => Outcome::win(Color::White, Reason::Repetition),
+    }
+}
+
+impl<V: Variant> Position<V> {
+    /// How often the position has stood on the board, this time included.
+    pub fn occurrences(&self) -> usize {
+        self.earlier_occurrences().count() + 1
+    }
+
+    /// Indices of earlier equal positions, the latest first.
+    fn earlier_occurrences(&self) -> impl Iterator<Item = usize> + '_ {
+        let now = self.visited.len() - 1;
+        let current = self.visited[now];
+        let unique = self.seen[Self::slot(current.key)] < 2;
+        let reach = if unique { 0 } else { current.real_moves as usize };
+        // Two plies can bring no position back: a piece that left its square is back after four at the earliest.
+        (4..=reach).step_by(2).map(move |back| now - back).filter(move |&index| self.visited[index].key == current.key)
+    }
+
+    /// The judgement of the cycle from the position with that index up to now.
+    fn judge_since(&self, index: usize) -> Outcome {
+        let now = self.visited.len() - 1;
+        let checks = self.visited[index + 1..=now].iter().map(|visited| visited.in_check);
+        judge_cycle(self.judgement(), self.side_to_move(), checks)
+    }
+
+    /// The end of the game by the fourth occurrence of a position.
+    pub fn repetition(&self) -> Option<Outcome> {
+        // The first of the four begins the cycle. A client may go on beyond the fourth; the game stays ended.
+        let mut earlier = self.earlier_occurrences();
+        earlier.by_ref().nth(2).map(|third| self.judge_since(earlier.last().unwrap_or(third)))
+    }
+
+    /// The end of the game by the limit on plies.
+    pub fn ply_limit(&self) -> Option<Outcome> {
+        let Rules { max_moves, .. } = self.rules;
+        (max_moves != 0 && self.ply() >= max_moves as usize).then_some(Outcome::draw(Reason::MaxPlies))
+    }
+
+    /// How a search judges a repetition: at once if the position stood before on the way from the root, which is at
+    /// `root` plies; otherwise on the fourth occurrence, as the rules do.
+    ///
+    /// What can be brought about once can be brought about again, so the first return inside the tree stands for the
+    /// fourth; a position of the game before the root may be visited again with better play in between.
+    pub fn repetition_in_search(&self, root: usize) -> Option<Outcome> {
+        let latest = self.earlier_occurrences().next()?;
+        if latest > root { Some(self.judge_since(latest)) } else { self.repetition() }
+    }
+}
