@@ -5,8 +5,10 @@
 #![warn(missing_docs)]
 
 pub mod attacks;
+pub mod eval;
 pub mod geometry;
 pub mod movegen;
 pub mod position;
+pub mod search;
 pub mod types;
 pub mod variant;

@@ -24,7 +24,7 @@ pub trait Sink<V: Variant> {
 
 /// The zone in which `color` promotes.
 #[inline(always)]
-pub(super) fn promotion_zone<V: Variant>(color: Color) -> Bitboard<V> {
+pub fn promotion_zone<V: Variant>(color: Color) -> Bitboard<V> {
     Bitboard::farthest_ranks(color, V::PROMOTION_RANKS)
 }
 

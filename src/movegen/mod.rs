@@ -1,13 +1,15 @@
 //! Legal moves, and what follows from there being none.
 
+mod checks;
 mod declare;
 mod generate;
 mod legal;
 mod outcome;
 pub mod perft;
 
+pub use checks::CheckInfo;
 pub use declare::can_declare_win;
-pub use generate::{Sink, generate};
+pub use generate::{Sink, generate, promotion_zone};
 pub use legal::{check_evasion_squares, is_legal};
 pub use outcome::outcome;
 

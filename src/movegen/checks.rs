@@ -1,0 +1,73 @@
+//! Which moves give check.
+
+use crate::position::Board;
+use crate::types::{Bitboard, Move, MoveKind, Piece, PieceType, Square};
+use crate::variant::Variant;
+
+/// What is needed to tell checks: where the enemy king is and which own pieces hide a slider from it.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckInfo<V: Variant> {
+    king: Square,
+    occupied: Bitboard<V>,
+    /// Own pieces that uncover a check when they leave their line.
+    discoverers: Bitboard<V>,
+}
+
+impl<V: Variant> CheckInfo<V> {
+    /// For the side to move.
+    #[inline]
+    pub fn of(board: &Board<V>) -> Self {
+        let attacks = V::ATTACKS;
+        let us = board.side_to_move();
+        let own = board.of_color(us);
+        let king = board.king(!us);
+        let occupied = board.occupied();
+        let mut snipers = attacks.rook_rays(king) & (board.of_kind(PieceType::Rook) | board.of_kind(PieceType::Dragon))
+            | attacks.bishop_rays(king) & (board.of_kind(PieceType::Bishop) | board.of_kind(PieceType::Horse));
+        if V::HAS_LANCE {
+            snipers |= attacks.lance_ray(!us, king) & board.of_kind(PieceType::Lance);
+        }
+        let mut discoverers = Bitboard::EMPTY;
+        for sniper in snipers & own {
+            let blockers = attacks.between[king][sniper] & occupied;
+            if !blockers.several() {
+                discoverers |= blockers & own;
+            }
+        }
+        Self { king, occupied, discoverers }
+    }
+
+    /// The squares from which an own piece of that type gives check.
+    #[inline(always)]
+    pub fn squares(&self, board: &Board<V>, kind: PieceType) -> Bitboard<V> {
+        // Seen from the king, the attack of the enemy's piece leads back to the squares it would come from.
+        V::ATTACKS.of(Piece::new(!board.side_to_move(), kind), self.king, self.occupied)
+    }
+
+    /// Whether a piece that leaves `from` may uncover a check.
+    #[inline(always)]
+    pub fn discovers(&self, from: Square) -> bool {
+        self.discoverers.contains(from)
+    }
+
+    /// Whether the legal move gives check.
+    #[inline]
+    pub fn gives_check(&self, board: &Board<V>, mv: Move) -> bool {
+        match mv.unpack() {
+            Some(MoveKind::Drop { kind, to }) => self.squares(board, kind).contains(to),
+            Some(MoveKind::Board { from, to, promote }) => {
+                let us = board.side_to_move();
+                let Some(kind) = board.kind_on(from) else { return false };
+                let kind = if promote { kind.promoted().unwrap_or(kind) } else { kind };
+                let after = (self.occupied ^ Bitboard::of(from)) | Bitboard::of(to);
+                // The piece itself may have stood between the king and where it goes.
+                if V::ATTACKS.of(Piece::new(us, kind), to, after).contains(self.king) {
+                    return true;
+                }
+                self.discovers(from)
+                    && (board.attackers(us, self.king, after) & !Bitboard::of(from) & !Bitboard::of(to)).has_any()
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The driver of a search: sets the workers to work, reports, and decides when the answer is good enough.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::control::Control;
+use super::limits::Limits;
+use super::params::SINGLE_MOVE_DEPTH;
+use super::root::{RootMove, Stopper};
+use super::tt::Table;
+use super::worker::{Memory, NodeCounter, Shared, Worker};
+use super::{Answer, Report, SearchOptions};
+use crate::movegen::{can_declare_win, is_legal, legal_moves};
+use crate::position::Position;
+use crate::types::score::{MAX_PLY, RULE_WIN, mate_distance, mated_in};
+use crate::types::{Move, Score};
+use crate::variant::Variant;
+
+/// The deepest iteration.
+const MAX_DEPTH: u32 = MAX_PLY as u32 - 1;
+/// Frames of the search are large, and a line may be [`MAX_PLY`] long.
+const STACK_BYTES: usize = 16 << 20;
+
+/// A searcher with its memory: transposition table, histories, threads. Searches one position at a time.
+pub struct Searcher<V: Variant> {
+    options: SearchOptions,
+    table: Table,
+    /// One for each thread.
+    memories: Vec<Memory>,
+    /// Runs the helpers; the main worker runs on the thread that calls `search`.
+    pool: Option<ThreadPool>,
+    game: std::marker::PhantomData<V>,
+}
+
+impl<V: Variant> Default for Searcher<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<V: Variant> Searcher<V> {
+    /// A searcher with a smallest table and one thread, until it is configured.
+    ///
+    /// # Panics
+    /// If there is no memory for one MiB.
+    pub fn new() -> Self {
+        let table = Table::new(1).expect("one MiB of memory");
+        let options = SearchOptions { hash_mib: 1, ..SearchOptions::default() };
+        Self { options, table, memories: vec![Memory::new()], pool: None, game: std::marker::PhantomData }
+    }
+
+    /// Takes over options, allocating only what has changed. What the machine does not give is taken smaller; the
+    /// texts that come back say so, one a reduction.
+    pub fn configure(&mut self, options: &SearchOptions) -> Vec<String> {
+        let mut notices = Vec::new();
+        if options.hash_mib != self.options.hash_mib {
+            self.resize_table(options.hash_mib.max(1), &mut notices);
+        }
+        if options.threads != self.options.threads {
+            self.start_threads(options.threads.max(1), &mut notices);
+        }
+        self.options = *options;
+        notices
+    }
+
+    fn resize_table(&mut self, mib: usize, notices: &mut Vec<String>) {
+        // The old table goes first, so that both need not fit at once.
+        self.table = Table::new(1).unwrap_or_else(|_| unreachable!("one MiB was just held"));
+        let available = available_mib().unwrap_or(usize::MAX);
+        let mut size = mib.min(available.max(1));
+        loop {
+            match Table::new(size) {
+                Ok(table) => {
+                    self.table = table;
+                    break;
+                }
+                Err(_) if size > 1 => size /= 2,
+                Err(_) => break,
+            }
+        }
+        if size < mib {
+            notices.push(format!("a table of {mib} MiB does not fit into memory, using {size} MiB"));
+        }
+    }
+
+    fn start_threads(&mut self, threads: usize, notices: &mut Vec<String>) {
+        self.pool = None;
+        let mut helpers = threads - 1;
+        while helpers > 0 {
+            match ThreadPoolBuilder::new()
+                .num_threads(helpers)
+                .stack_size(STACK_BYTES)
+                .thread_name(|index| format!("search-{}", index + 1))
+                .build()
+            {
+                Ok(pool) => {
+                    self.pool = Some(pool);
+                    break;
+                }
+                Err(_) => helpers /= 2,
+            }
+        }
+        if helpers + 1 < threads {
+            notices.push(format!("{threads} threads cannot be started, using {}", helpers + 1));
+        }
+        self.memories.resize_with(helpers + 1, Memory::new);
+    }
+
+    /// The options in force.
+    pub fn options(&self) -> &SearchOptions {
+        &self.options
+    }
+
+    /// Forgets everything about earlier games.
+    pub fn new_game(&mut self) {
+        let mib = self.table.mib();
+        if let Ok(table) = Table::new(mib) {
+            self.table = table;
+        }
+        for memory in &mut self.memories {
+            *memory = Memory::new();
+        }
+    }
+
+    /// Searches for the best move within the limits. Blocks; another thread steers it by `control`. Under `infinite` and
+    /// `ponder` the answer is held back until it is asked for. With one thread, and no limit on time, the same calls
+    /// since [`Searcher::new_game`] give the same reports and answers.
+    pub fn search(
+        &mut self,
+        position: &Position<V>,
+        limits: &Limits,
+        control: &Control,
+        report: &mut dyn FnMut(&Report),
+    ) -> Answer {
+        let answer = self.think(position, limits, control, report);
+        if limits.infinite || limits.ponder {
+            control.wait(!limits.infinite);
+        }
+        answer
+    }
+
+    fn think(
+        &mut self,
+        position: &Position<V>,
+        limits: &Limits,
+        control: &Control,
+        report: &mut dyn FnMut(&Report),
+    ) -> Answer {
+        let legal = legal_moves(position);
+        let mut stopper = Stopper::new(control, limits, position.side_to_move(), self.options.move_overhead);
+        let settled = |score| Report {
+            depth: 0,
+            seldepth: 0,
+            multipv: 1,
+            score,
+            time: stopper.started.elapsed(),
+            nodes: 0,
+            hashfull: 0,
+            pv: Vec::new(),
+        };
+        if legal.is_empty() {
+            report(&settled(mated_in(0)));
+            return Answer::Resign;
+        }
+        if can_declare_win(position) {
+            report(&settled(RULE_WIN));
+            return Answer::Win;
+        }
+
+        let mut roots: Vec<Move> = legal
+            .iter()
+            .copied()
+            .filter(|mv| limits.searchmoves.is_empty() || limits.searchmoves.contains(mv))
+            .collect();
+        if roots.is_empty() {
+            roots = legal.to_vec();
+        }
+        let root_moves: Vec<RootMove> = roots.into_iter().map(RootMove::new).collect();
+        let max_depth = limits.depth.unwrap_or(MAX_DEPTH).clamp(1, MAX_DEPTH);
+
+        self.table.age();
+        stopper.pondering = limits.ponder;
+        let shared = Shared {
+            table: &self.table,
+            stop: AtomicBool::new(false),
+            nodes: self.memories.iter().map(|_| NodeCounter::default()).collect(),
+        };
+        let Some((main_memory, helper_memories)) = self.memories.split_first_mut() else {
+            unreachable!("there is a memory for the main thread")
+        };
+        let mut main = Worker::new(&shared, main_memory, position.clone(), root_moves.clone(), 0);
+        main.stopper = Some(stopper);
+        let multipv = self.options.multipv.clamp(1, root_moves.len());
+
+        match &self.pool {
+            None => main.deepen(max_depth, multipv, report),
+            Some(pool) => pool.in_place_scope(|scope| {
+                for (index, memory) in helper_memories.iter_mut().enumerate() {
+                    let (shared, root_moves) = (&shared, root_moves.clone());
+                    scope.spawn(move |_| {
+                        Worker::new(shared, memory, position.clone(), root_moves, index + 1).help(max_depth as i32);
+                    });
+                }
+                main.deepen(max_depth, multipv, report);
+                shared.stop.store(true, Ordering::Relaxed);
+            }),
+        }
+        main.answer(self.options.resign_value)
+    }
+}
+
+/// Memory that can still be had, in MiB; `None` if the system does not say.
+fn available_mib() -> Option<usize> {
+    let mut system = sysinfo::System::new().ok()?;
+    system.refresh_memory();
+    let bytes = match system.cgroup_limits() {
+        Some(limits) => limits.free_memory.min(system.available_memory()),
+        None => system.available_memory(),
+    };
+    // A little must remain for everything else.
+    usize::try_from((bytes / 16 * 15) >> 20).ok()
+}
+
+impl<V: Variant> Worker<'_, V> {
+    /// Deepens iteration by iteration, reporting after each, until a limit is reached.
+    fn deepen(&mut self, max_depth: u32, multipv: usize, report: &mut dyn FnMut(&Report)) {
+        let mut reported: Option<Move> = None;
+        let mut changes = 0.0;
+        for depth in 1..=max_depth {
+            self.root_depth = depth as i32;
+            for root in &mut self.root_moves {
+                root.previous_score = root.score;
+            }
+            for first in 0..multipv {
+                self.seldepth = 0;
+                self.aspire(depth as i32, first);
+                if self.stopped {
+                    break;
+                }
+            }
+            if self.stopped {
+                // What was found before the stop counts, if it is the whole result of at least one move.
+                let best = &self.root_moves[0];
+                if reported != Some(best.mv()) {
+                    self.report_line(depth, 0, report);
+                }
+                break;
+            }
+            self.root_moves[..multipv].sort_by_key(|root| std::cmp::Reverse(root.score));
+            for index in 0..multipv {
+                self.report_line(depth, index, report);
+            }
+            let best = self.root_moves[0].mv();
+            changes = changes / 2.0 + if reported.is_some_and(|before| before != best) { 1.0 } else { 0.0 };
+            reported = Some(best);
+
+            if self.is_enough(depth, 0.6 + 0.6 * changes) {
+                break;
+            }
+        }
+    }
+
+    fn is_enough(&mut self, depth: u32, scale: f64) -> bool {
+        let single = self.root_moves.len() == 1 && depth >= SINGLE_MOVE_DEPTH;
+        // A mate that is searched twice as deep as it is long will not get shorter.
+        let mate = mate_distance(self.root_moves[0].score).is_some_and(|plies| depth >= 2 * plies.unsigned_abs() + 2);
+        let Some(stopper) = &mut self.stopper else { return false };
+        if stopper.is_endless() { false } else { single || mate || stopper.is_enough(scale) }
+    }
+
+    fn report_line(&mut self, depth: u32, index: usize, report: &mut dyn FnMut(&Report)) {
+        let Some(stopper) = &self.stopper else { return };
+        let root = &self.root_moves[index];
+        let score = if root.score > -crate::types::score::INFINITE { root.score } else { root.previous_score };
+        report(&Report {
+            depth,
+            seldepth: self.seldepth.max(depth as usize) as u32,
+            multipv: index + 1,
+            score: if score > -crate::types::score::INFINITE { score } else { 0 },
+            time: stopper.started.elapsed(),
+            nodes: self.nodes + self.shared.nodes_of_others(0),
+            hashfull: self.shared.table.hashfull(),
+            pv: root.line.clone(),
+        });
+    }
+
+    /// The answer from what has been found.
+    fn answer(&mut self, resign_value: Option<Score>) -> Answer {
+        let root = &self.root_moves[0];
+        if resign_value.is_some_and(|limit| root.score > -crate::types::score::INFINITE && root.score <= -limit) {
+            return Answer::Resign;
+        }
+        let best = root.mv();
+        let ponder = root.line.get(1).copied().or_else(|| {
+            self.position.do_move(best);
+            let expected = self.shared.table.probe(self.position.key(), 1).and_then(|entry| entry.best);
+            let legal = expected.filter(|&mv| is_legal(&self.position, mv));
+            self.position.undo_move();
+            legal
+        });
+        Answer::Move { best, ponder }
+    }
+}

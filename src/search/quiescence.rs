@@ -1,0 +1,102 @@
+//! Quiescence: captures and promotions until the position is quiet, with all answers to a check, and checks at first.
+
+use super::alphabeta::settles;
+use super::picker::{Picker, Rest, is_tactical};
+use super::see::see_at_least;
+use super::tt::{Bound, Entry};
+use super::worker::Worker;
+use crate::types::Score;
+use crate::types::score::{INFINITE, MAX_PLY, mated_in};
+use crate::variant::Variant;
+
+impl<V: Variant> Worker<'_, V> {
+    /// The score of the position once it is quiet. With `checks` quiet moves that give check are tried too.
+    pub(super) fn quiescence<const PV: bool>(
+        &mut self,
+        mut alpha: Score,
+        beta: Score,
+        ply: usize,
+        checks: bool,
+    ) -> Score {
+        self.lines[ply].clear();
+        if self.should_stop() {
+            return 0;
+        }
+        if let Some(score) = self.ply_limit_reached(ply) {
+            return score;
+        }
+        self.seldepth = self.seldepth.max(ply);
+        let in_check = self.position.in_check();
+        if ply >= MAX_PLY {
+            return if in_check { 0 } else { self.evaluate() };
+        }
+
+        let key = self.position.key();
+        let known = self.shared.table.probe(key, ply);
+        if !PV
+            && self.table_decides(0)
+            && let Some(entry) = known.filter(|entry| settles(entry, alpha, beta))
+        {
+            return entry.score;
+        }
+
+        let old_alpha = alpha;
+        let eval = match known {
+            _ if in_check => None,
+            Some(Entry { eval: Some(eval), .. }) => Some(eval),
+            _ => Some(self.evaluate()),
+        };
+        let mut best_score = eval.unwrap_or(-INFINITE);
+        if best_score >= beta {
+            return best_score;
+        }
+        alpha = alpha.max(best_score);
+
+        let rest = match in_check {
+            true => Rest::All,
+            false if checks => Rest::Checks,
+            false => Rest::Nothing,
+        };
+        let mut picker = Picker::new(&self.position, known.and_then(|entry| entry.best), [None; 3], rest);
+        let mut best = None;
+        let mut any = false;
+        while let Some(mv) = picker.next(&self.position, &self.memory.history) {
+            any = true;
+            // A check that only gives the piece away proves nothing here.
+            let gift = !in_check && !is_tactical(&self.position, mv) && !see_at_least(self.position.board(), mv, 0);
+            if gift {
+                continue;
+            }
+            self.make(ply, mv);
+            let score = -self.quiescence::<PV>(-beta, -alpha, ply + 1, false);
+            self.unmake();
+            if self.stopped {
+                return 0;
+            }
+            if score > best_score {
+                best_score = score;
+                if score > alpha {
+                    best = Some(mv);
+                    alpha = score;
+                    if PV {
+                        self.extend_line(ply, mv);
+                    }
+                    if score >= beta {
+                        break;
+                    }
+                }
+            }
+        }
+        if in_check && !any {
+            return mated_in(ply);
+        }
+
+        let bound = match best_score {
+            _ if best_score >= beta => Bound::Lower,
+            _ if best_score > old_alpha && PV => Bound::Exact,
+            _ => Bound::Upper,
+        };
+        self.shared.table.store(key, ply, Entry { best, score: best_score, bound, eval, depth: 0 });
+        best_score
+    }
+}

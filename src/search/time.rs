@@ -1,0 +1,126 @@
+//! How long to think about a move.
+
+use std::time::Duration;
+
+use super::limits::{Limits, SideClock};
+use crate::types::Color;
+
+/// The least time that is planned for a move, in milliseconds: what remains when there is nothing left at all.
+const MINIMUM: i64 = 1;
+/// Moves that are still to come when a client names no number, as seen from any point of a game.
+const MOVES_AHEAD: i64 = 24;
+/// The hard limit in units of the soft one.
+const HARD_FACTOR: i64 = 4;
+
+/// Two times to stop at: after `soft` no new iteration is begun, at `hard` the search is broken off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// When the answer is good enough.
+    pub soft: Duration,
+    /// When the answer must be given.
+    pub hard: Duration,
+}
+
+fn milliseconds(time: i64) -> Duration {
+    Duration::from_millis(time.max(MINIMUM) as u64)
+}
+
+impl Budget {
+    /// The time for one move under these limits, `None` if they speak of no time.
+    pub fn of(limits: &Limits, color: Color, overhead: Duration) -> Option<Self> {
+        let overhead = i64::try_from(overhead.as_millis()).unwrap_or(i64::MAX);
+        let by_clock = limits.clock.map(|clock| Self::by_clock(clock.of(color), overhead));
+        let by_movetime = limits.movetime.map(|time| {
+            let time = i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4);
+            // What a client asks for exactly is given almost exactly; short times lose at most half to the overhead.
+            let time = milliseconds(time - overhead.min(time / 2));
+            Self { soft: time, hard: time }
+        });
+        match (by_clock, by_movetime) {
+            (Some(a), Some(b)) => Some(Self { soft: a.soft.min(b.soft), hard: a.hard.min(b.hard) }),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Never plans beyond the clock plus byoyomi. Some clients send the clock without the coming increment, some with
+    /// it, so the increment counts as usable now only when the clock says that nothing else is left.
+    fn by_clock(clock: SideClock, overhead: i64) -> Self {
+        const LONGEST: i64 = i64::MAX / 1_024;
+        let SideClock { remaining, increment, byoyomi, movestogo } = clock;
+        let remaining = remaining.clamp(-LONGEST, LONGEST);
+        let (increment, byoyomi) = (increment.min(LONGEST), byoyomi.min(LONGEST));
+
+        let mut usable = remaining + byoyomi;
+        if remaining <= 0 {
+            usable = usable.max(0) + increment;
+        }
+        let usable = usable - overhead.min(usable / 2);
+        let moves = movestogo.map_or(MOVES_AHEAD, |moves| i64::from(moves).min(MOVES_AHEAD));
+        let share = remaining.max(0) / moves + increment * 3 / 4;
+        // Byoyomi that is not used now is lost, so the soft limit reaches for most of it.
+        let soft = share + byoyomi * 3 / 4;
+        let hard = share.saturating_mul(HARD_FACTOR) + byoyomi;
+        // On a plain clock no single move takes more than a good part of all that is left.
+        let most = if byoyomi > 0 || remaining <= 0 || moves == 1 { usable } else { usable * 2 / 5 };
+        Self { soft: milliseconds(soft.min(most)), hard: milliseconds(hard.min(most)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Clock;
+
+    fn budget(remaining: i64, increment: i64, byoyomi: i64) -> Budget {
+        let clock = Clock { remaining: [Some(remaining), None], increment: [increment, 0], byoyomi, movestogo: None };
+        let limits = Limits { clock: Some(clock), ..Limits::default() };
+        Budget::of(&limits, Color::Black, Duration::from_millis(30)).unwrap()
+    }
+
+    #[test]
+    fn never_more_than_the_clock_and_byoyomi() {
+        for remaining in [-5_000, -1, 0, 1, 40, 1_000, 300_000, i64::MAX] {
+            for increment in [0, 10, 5_000, i64::MAX] {
+                for byoyomi in [0, 1, 1_000, i64::MAX] {
+                    let Budget { soft, hard } = budget(remaining, increment, byoyomi);
+                    assert!(soft <= hard);
+                    let mut usable = remaining.saturating_add(byoyomi).max(1);
+                    if remaining <= 0 {
+                        usable = usable.saturating_add(increment);
+                    }
+                    assert!(hard.as_millis() <= usable as u128, "{remaining} {increment} {byoyomi}: {hard:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn byoyomi_is_used() {
+        let Budget { soft, hard } = budget(0, 0, 1_000);
+        assert!(soft > Duration::from_millis(500) && hard < Duration::from_millis(980));
+        // A clock that has run over eats into byoyomi.
+        let Budget { hard, .. } = budget(-3_000, 0, 10_000);
+        assert!(hard < Duration::from_millis(7_000) && hard > Duration::from_millis(5_000));
+    }
+
+    #[test]
+    fn an_increment_counts_only_on_an_empty_clock() {
+        assert!(budget(0, 3_000, 0).hard < Duration::from_millis(3_000));
+        assert!(budget(0, 3_000, 0).soft > Duration::from_millis(300));
+        assert!(budget(500, 5_000, 0).hard < Duration::from_millis(500));
+    }
+
+    #[test]
+    fn a_sudden_death_clock_is_shared_out() {
+        let Budget { soft, hard } = budget(300_000, 0, 0);
+        assert!(soft > Duration::from_millis(5_000) && hard < Duration::from_millis(150_000));
+    }
+
+    #[test]
+    fn movetime_is_taken_almost_whole() {
+        let limits = Limits { movetime: Some(Duration::from_millis(1_000)), ..Limits::default() };
+        let Budget { soft, hard } = Budget::of(&limits, Color::White, Duration::from_millis(30)).unwrap();
+        assert_eq!((soft, hard), (Duration::from_millis(970), Duration::from_millis(970)));
+        assert_eq!(Budget::of(&Limits::default(), Color::Black, Duration::ZERO), None);
+    }
+}

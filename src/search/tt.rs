@@ -1,0 +1,287 @@
+//! The transposition table: what was found out about positions, shared by all threads without locks.
+//!
+//! An entry is two atomic words, the second stored exclusive-or'ed with the key into the first, so that an entry torn by
+//! two writers does not match any key (Robert Hyatt and Tim Mann, "A lockless transposition table implementation for
+//! parallel search", 2002). Four entries fill a cache line. Any number of lines will do: the key picks one by the high
+//! half of a multiplication (Daniel Lemire, "Fast random integer generation in an interval", 2019).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytemuck::Zeroable;
+
+use crate::types::score::CERTAIN_BOUND;
+use crate::types::{Move, Score};
+
+/// What a stored score says about the true one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// It is the score.
+    Exact,
+    /// The true score is at least this.
+    Lower,
+    /// The true score is at most this.
+    Upper,
+}
+
+/// What the table knows about a position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The best move; to be checked for legality before it is made.
+    pub best: Option<Move>,
+    /// The score, certain ones as seen from the node that probes.
+    pub score: Score,
+    /// What the score is.
+    pub bound: Bound,
+    /// The static evaluation; `None` in check.
+    pub eval: Option<Score>,
+    /// The depth of the search that found it, in plies.
+    pub depth: i32,
+}
+
+const ENTRIES: usize = 4;
+const GENERATIONS: u8 = 64;
+const NO_EVAL: i16 = i16::MIN;
+
+#[derive(Debug, Zeroable)]
+#[repr(C, align(64))]
+struct Line([[AtomicU64; 2]; ENTRIES]);
+
+/// The table. Its size is any whole number of MiB.
+#[derive(Debug)]
+pub struct Table {
+    lines: Vec<Line>,
+    generation: u8,
+}
+
+/// The table could not be allocated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a table of {mib} MiB cannot be allocated")]
+pub struct OutOfMemory {
+    /// The size that was asked for.
+    pub mib: usize,
+}
+
+fn pack(entry: &Entry, generation: u8) -> u64 {
+    let bound = match entry.bound {
+        Bound::Exact => 3,
+        Bound::Lower => 2,
+        Bound::Upper => 1,
+    };
+    let best = entry.best.map_or(0, Move::bits);
+    let eval = entry.eval.map_or(NO_EVAL, |eval| eval as i16);
+    u64::from(best)
+        | u64::from(entry.score as i16 as u16) << 16
+        | u64::from(eval as u16) << 32
+        | (entry.depth.clamp(0, 255) as u64) << 48
+        | u64::from(generation) << 56
+        | bound << 62
+}
+
+fn unpack(data: u64) -> Option<Entry> {
+    let bound = match data >> 62 {
+        3 => Bound::Exact,
+        2 => Bound::Lower,
+        1 => Bound::Upper,
+        _ => return None,
+    };
+    let eval = (data >> 32) as u16 as i16;
+    Some(Entry {
+        best: Move::from_bits(data as u16),
+        score: Score::from((data >> 16) as u16 as i16),
+        bound,
+        eval: (eval != NO_EVAL).then_some(Score::from(eval)),
+        depth: (data >> 48 & 0xff) as i32,
+    })
+}
+
+fn generation_of(data: u64) -> u8 {
+    (data >> 56) as u8 & (GENERATIONS - 1)
+}
+
+/// A certain score counts plies from the root of the search; in the table it counts from the position itself.
+fn to_table(score: Score, ply: usize) -> Score {
+    let ply = ply as Score;
+    match score {
+        CERTAIN_BOUND.. => score + ply,
+        _ if score <= -CERTAIN_BOUND => score - ply,
+        _ => score,
+    }
+}
+
+fn from_table(score: Score, ply: usize) -> Score {
+    let ply = ply as Score;
+    match score {
+        CERTAIN_BOUND.. => score - ply,
+        _ if score <= -CERTAIN_BOUND => score + ply,
+        _ => score,
+    }
+}
+
+impl Table {
+    /// An empty table of that many MiB, at least one. The system gives the memory when it is first written to.
+    ///
+    /// # Errors
+    /// If the system refuses so much.
+    pub fn new(mib: usize) -> Result<Self, OutOfMemory> {
+        let mib = mib.max(1);
+        let lines = mib.checked_mul(1 << 20).ok_or(OutOfMemory { mib })? / size_of::<Line>();
+        let lines = bytemuck::allocation::try_zeroed_vec(lines).map_err(|()| OutOfMemory { mib })?;
+        Ok(Self { lines, generation: 0 })
+    }
+
+    /// The size in MiB.
+    pub fn mib(&self) -> usize {
+        (self.lines.len() * size_of::<Line>()) >> 20
+    }
+
+    /// Begins a new search: older entries are replaced first.
+    pub fn age(&mut self) {
+        self.generation = (self.generation + 1) % GENERATIONS;
+    }
+
+    #[inline(always)]
+    fn line(&self, key: u64) -> &Line {
+        let index = (u128::from(key) * self.lines.len() as u128) >> 64;
+        &self.lines[index as usize]
+    }
+
+    /// What is known about the position with that key, as seen `ply` plies from the root.
+    #[inline]
+    pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
+        let found = self.line(key).0.iter().find_map(|[check, data]| {
+            let data = data.load(Ordering::Relaxed);
+            (check.load(Ordering::Relaxed) ^ data == key).then_some(data)
+        })?;
+        unpack(found).map(|entry| Entry { score: from_table(entry.score, ply), ..entry })
+    }
+
+    /// Stores what was found out `ply` plies from the root.
+    #[inline]
+    pub fn store(&self, key: u64, ply: usize, entry: Entry) {
+        let line = self.line(key);
+        let mut slot = 0;
+        let mut lowest = i32::MAX;
+        let mut kept_move = None;
+        for (index, [check, data]) in line.0.iter().enumerate() {
+            let data = data.load(Ordering::Relaxed);
+            if check.load(Ordering::Relaxed) ^ data == key {
+                if let Some(old) = unpack(data) {
+                    // A much deeper result of this search is worth more than a shallow bound.
+                    let current = generation_of(data) == self.generation;
+                    if current && entry.bound != Bound::Exact && entry.depth + 3 < old.depth {
+                        return;
+                    }
+                    kept_move = old.best;
+                }
+                slot = index;
+                break;
+            }
+            let age = i32::from(self.generation.wrapping_sub(generation_of(data)) & (GENERATIONS - 1));
+            let worth = if data >> 62 == 0 { i32::MIN } else { (data >> 48 & 0xff) as i32 - 8 * age };
+            if worth < lowest {
+                lowest = worth;
+                slot = index;
+            }
+        }
+        let entry = Entry { score: to_table(entry.score, ply), best: entry.best.or(kept_move), ..entry };
+        let data = pack(&entry, self.generation);
+        let [check_word, data_word] = &line.0[slot];
+        check_word.store(key ^ data, Ordering::Relaxed);
+        data_word.store(data, Ordering::Relaxed);
+    }
+
+    /// Entries of the current search, in thousandths of the table, by a sample.
+    pub fn hashfull(&self) -> u32 {
+        let sample = &self.lines[..self.lines.len().min(250)];
+        let used = sample
+            .iter()
+            .flat_map(|line| &line.0)
+            .filter(|[_, data]| {
+                let data = data.load(Ordering::Relaxed);
+                data >> 62 != 0 && generation_of(data) == self.generation
+            })
+            .count();
+        (used * 1_000 / (sample.len() * ENTRIES)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::Square;
+    use crate::types::score::{MATE, RULE_WIN};
+
+    fn entry(score: Score, depth: i32) -> Entry {
+        let best = Some(Move::board(Square::new(3), Square::new(4), true));
+        Entry { best, score, bound: Bound::Lower, eval: Some(-250), depth }
+    }
+
+    #[test]
+    fn what_is_stored_is_found() {
+        let table = Table::new(1).unwrap();
+        assert_eq!(table.mib(), 1);
+        assert_eq!(table.probe(7, 0), None);
+        for score in [0, 123, -20_000, 20_000] {
+            for bound in [Bound::Exact, Bound::Lower, Bound::Upper] {
+                for eval in [None, Some(-20_000), Some(20_000)] {
+                    let stored = Entry { bound, eval, ..entry(score, 200) };
+                    table.store(7 << 40, 9, stored);
+                    assert_eq!(table.probe(7 << 40, 3), Some(stored));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn certain_scores_count_from_the_position() {
+        let table = Table::new(1).unwrap();
+        table.store(1, 5, entry(MATE - 9, 3));
+        assert_eq!(table.probe(1, 2).unwrap().score, MATE - 6);
+        table.store(2, 5, entry(9 - MATE, 3));
+        assert_eq!(table.probe(2, 2).unwrap().score, 6 - MATE);
+        table.store(3, 5, entry(RULE_WIN - 9, 3));
+        assert_eq!(table.probe(3, 2).unwrap().score, RULE_WIN - 6);
+    }
+
+    #[test]
+    fn a_torn_entry_matches_no_key() {
+        let table = Table::new(1).unwrap();
+        table.store(11, 0, entry(50, 3));
+        table.store(11, 0, entry(60, 9));
+        let [check, data] = &table.line(11).0[0];
+        // Another writer's data word without its check word.
+        data.store(pack(&entry(70, 3), 0), Ordering::Relaxed);
+        assert_eq!(table.probe(11, 0), None);
+        assert_ne!(check.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn the_shallowest_and_oldest_goes_first() {
+        let mut table = Table::new(1).unwrap();
+        for key in 0..4 {
+            table.store(key, 0, entry(key as Score, 10 + key as i32));
+        }
+        table.store(4, 0, entry(4, 1));
+        assert_eq!(table.probe(0, 0), None);
+        assert!(table.probe(3, 0).is_some());
+        table.age();
+        table.age();
+        table.store(5, 0, entry(5, 1));
+        table.store(6, 0, entry(6, 1));
+        assert!(table.probe(5, 0).is_some() && table.probe(6, 0).is_some());
+        assert_eq!(table.probe(1, 0), None);
+    }
+
+    #[test]
+    fn fullness_counts_the_current_search() {
+        let mut table = Table::new(1).unwrap();
+        assert_eq!(table.hashfull(), 0);
+        for i in 0..1_000_000_u64 {
+            table.store(i.wrapping_mul(0x9e37_79b9_7f4a_7c15), 0, entry(0, 1));
+        }
+        assert!(table.hashfull() > 990);
+        table.age();
+        assert_eq!(table.hashfull(), 0);
+        assert_eq!(Table::new(usize::MAX).unwrap_err(), OutOfMemory { mib: usize::MAX });
+    }
+}

@@ -1,0 +1,192 @@
+//! One thread's part of a search, and what the threads share.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use arrayvec::ArrayVec;
+
+use super::history::History;
+use super::root::{RootMove, Stopper};
+use super::tt::Table;
+use crate::eval::Evaluator;
+use crate::movegen::has_legal_move;
+use crate::position::{Outcome, Position};
+use crate::types::score::{DRAW, MAX_PLY, RULE_WIN, mated_in};
+use crate::types::{Move, Score};
+use crate::variant::Variant;
+
+/// A node counter on a cache line of its own.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(super) struct NodeCounter(pub AtomicU64);
+
+/// What all threads of one search share.
+#[derive(Debug)]
+pub(super) struct Shared<'a> {
+    pub table: &'a Table,
+    pub stop: AtomicBool,
+    pub nodes: Vec<NodeCounter>,
+}
+
+impl Shared<'_> {
+    /// Moves made by the other threads, as they last told.
+    pub(super) fn nodes_of_others(&self, id: usize) -> u64 {
+        let others = self.nodes.iter().enumerate().filter(|&(other, _)| other != id);
+        others.map(|(_, counter)| counter.0.load(Ordering::Relaxed)).sum()
+    }
+}
+
+/// What a worker remembers from one search of a game to the next.
+#[derive(Debug)]
+pub(super) struct Memory {
+    pub history: History,
+    pub evaluator: Evaluator,
+}
+
+impl Memory {
+    pub(super) fn new() -> Self {
+        Self { history: History::new(), evaluator: Evaluator }
+    }
+}
+
+/// A line of play.
+pub(super) type Line = ArrayVec<Move, { MAX_PLY + 1 }>;
+
+/// Every so many nodes a helper tells its count.
+const TELL_EVERY: u64 = 256;
+
+/// One thread's state during one search.
+pub(super) struct Worker<'a, V: Variant> {
+    pub shared: &'a Shared<'a>,
+    pub memory: &'a mut Memory,
+    pub position: Position<V>,
+    pub root_moves: Vec<RootMove>,
+    /// Decides when to stop; only the main worker has one.
+    pub stopper: Option<Stopper<'a>>,
+    pub id: usize,
+    /// Moves made by this worker.
+    pub nodes: u64,
+    pub seldepth: usize,
+    /// Depth of the iteration.
+    pub root_depth: i32,
+    /// The position's ply at the root.
+    pub root_ply: usize,
+    /// The move made at each ply; `None` for a null move.
+    pub made: Vec<Option<Move>>,
+    /// The best line from each ply.
+    pub lines: Vec<Line>,
+    pub stopped: bool,
+}
+
+impl<'a, V: Variant> Worker<'a, V> {
+    pub(super) fn new(
+        shared: &'a Shared<'a>,
+        memory: &'a mut Memory,
+        position: Position<V>,
+        root_moves: Vec<RootMove>,
+        id: usize,
+    ) -> Self {
+        memory.history.new_search();
+        let root_ply = position.ply();
+        Self {
+            shared,
+            memory,
+            position,
+            root_moves,
+            stopper: None,
+            id,
+            nodes: 0,
+            seldepth: 0,
+            root_depth: 0,
+            root_ply,
+            made: vec![None; MAX_PLY + 2],
+            lines: vec![Line::new(); MAX_PLY + 2],
+            stopped: false,
+        }
+    }
+
+    /// Makes a move at that ply.
+    #[inline]
+    pub(super) fn make(&mut self, ply: usize, mv: Move) {
+        self.nodes += 1;
+        if self.nodes.is_multiple_of(TELL_EVERY) {
+            self.shared.nodes[self.id].0.store(self.nodes, Ordering::Relaxed);
+        }
+        self.made[ply] = Some(mv);
+        self.position.do_move(mv);
+    }
+
+    /// Lets the other side move.
+    pub(super) fn make_null(&mut self, ply: usize) {
+        self.made[ply] = None;
+        self.position.do_null_move();
+    }
+
+    /// Takes the last move back.
+    #[inline(always)]
+    pub(super) fn unmake(&mut self) {
+        self.position.undo_move();
+    }
+
+    /// Whether the search is over: everything that is returned from then on is to be ignored.
+    #[inline]
+    pub(super) fn should_stop(&mut self) -> bool {
+        if !self.stopped {
+            self.stopped = self.shared.stop.load(Ordering::Relaxed)
+                || self.stopper.as_mut().is_some_and(|stopper| stopper.should_stop(self.nodes, self.shared, self.id));
+        }
+        self.stopped
+    }
+
+    /// The score if the game has ended before the move at that ply, by repetition or by the limit on plies.
+    #[inline]
+    pub(super) fn game_over(&self, ply: usize) -> Option<Score> {
+        if let Some(outcome) = self.position.repetition_in_search(self.root_ply) {
+            return Some(self.rule_score(outcome, ply));
+        }
+        self.ply_limit_reached(ply)
+    }
+
+    /// The score if the limit on plies has ended the game.
+    #[inline]
+    pub(super) fn ply_limit_reached(&self, ply: usize) -> Option<Score> {
+        let outcome = self.position.ply_limit()?;
+        // A mate on the last ply ranks before the limit.
+        Some(if has_legal_move(&self.position) { self.rule_score(outcome, ply) } else { mated_in(ply) })
+    }
+
+    fn rule_score(&self, outcome: Outcome, ply: usize) -> Score {
+        let win = RULE_WIN - ply as Score;
+        match outcome.winner {
+            None => DRAW,
+            Some(winner) if winner == self.position.side_to_move() => win,
+            Some(_) => -win,
+        }
+    }
+
+    /// Whether the table's scores may decide: near the limit on plies they come from games that are not this one.
+    #[inline(always)]
+    pub(super) fn table_decides(&self, depth: i32) -> bool {
+        let limit = self.position.rules().max_moves as usize;
+        limit == 0 || self.position.ply() + depth as usize + 16 < limit
+    }
+
+    /// The best line from `ply` begins with `mv`.
+    #[inline]
+    pub(super) fn extend_line(&mut self, ply: usize, mv: Move) {
+        let (head, tail) = self.lines.split_at_mut(ply + 1);
+        let line = &mut head[ply];
+        line.clear();
+        line.push(mv);
+        for &next in &tail[0] {
+            if line.try_push(next).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// The evaluation of the position as it stands.
+    #[inline]
+    pub(super) fn evaluate(&mut self) -> Score {
+        self.memory.evaluator.evaluate(&self.position)
+    }
+}
