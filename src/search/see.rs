@@ -56,8 +56,7 @@ pub fn see_at_least<V: Variant>(board: &Board<V>, mv: Move, threshold: Score) ->
         return true;
     }
     let mut side = !us;
-    loop {
-        let Some((from, kind)) = least_attacker(board, side, to, occupied) else { break };
+    while let Some((from, kind)) = least_attacker(board, side, to, occupied) {
         if kind == PieceType::King {
             let guarded = least_attacker(board, !side, to, occupied ^ Bitboard::of(from)).is_some();
             if guarded {
