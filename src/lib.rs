@@ -11,4 +11,5 @@ pub mod movegen;
 pub mod position;
 pub mod search;
 pub mod types;
+pub mod usi;
 pub mod variant;

@@ -1,0 +1,3 @@
+//! The USI protocol: reading and writing lines (through `rsshogi-usi`), options, and the loop.
+
+pub mod normalize;
