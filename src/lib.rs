@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod attacks;
+pub mod engine;
 pub mod eval;
 pub mod geometry;
 pub mod movegen;
