@@ -1,3 +1,4 @@
 //! The USI protocol: reading and writing lines (through `rsshogi-usi`), options, and the loop.
 
 pub mod normalize;
+pub mod options;

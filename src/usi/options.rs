@@ -1,0 +1,401 @@
+//! The options: one table that says how each is named, listed and set.
+
+use std::time::Duration;
+
+use rsshogi_usi::{UsiCommand, UsiOption};
+
+use super::normalize::{number, quote};
+use crate::engine::GameId;
+use crate::position::{Rules, Sennichite};
+use crate::search::SearchOptions;
+
+/// What the options set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// The game that is played.
+    pub game: GameId,
+    /// Its rules, where sites differ.
+    pub rules: Rules,
+    /// Whether the client will let the engine ponder.
+    pub ponder: bool,
+    /// What the search may use and how it answers.
+    pub search: SearchOptions,
+}
+
+/// The options with their defaults and what they are set to.
+#[derive(Clone, Debug)]
+pub struct Options {
+    defaults: Settings,
+    settings: Settings,
+}
+
+/// An option of the table.
+struct Spec {
+    name: &'static str,
+    /// Names that are understood as well but not listed.
+    aliases: &'static [&'static str],
+    kind: Kind,
+}
+
+/// How the value of an option is written, read from the settings and put into them.
+enum Kind {
+    Check { get: fn(&Settings) -> bool, set: fn(&mut Settings, bool) },
+    Spin { min: i64, max: i64, get: fn(&Settings) -> i64, set: fn(&mut Settings, i64) },
+    Combo { vars: fn() -> Vec<&'static str>, get: fn(&Settings) -> &'static str, set: SetWord },
+}
+
+/// Takes over a word, or says what is wrong with it.
+type SetWord = fn(&mut Settings, &str) -> Result<(), String>;
+
+/// All options in the order in which they are listed.
+///
+/// `UCI_Variant` must not be listed, or some clients set it to `chess`. Names are single words, since others get lost on
+/// the way, and there are no buttons and no empty defaults, which crash a client.
+const TABLE: &[Spec] = &[
+    Spec {
+        name: "USI_Hash",
+        aliases: &["Hash"],
+        kind: Kind::Spin {
+            min: 1,
+            max: 65_536,
+            get: |settings| settings.search.hash_mib as i64,
+            set: |settings, mib| settings.search.hash_mib = mib as usize,
+        },
+    },
+    Spec {
+        name: "USI_Ponder",
+        aliases: &["Ponder"],
+        kind: Kind::Check { get: |settings| settings.ponder, set: |settings, ponder| settings.ponder = ponder },
+    },
+    Spec {
+        name: "Threads",
+        aliases: &["USI_Threads"],
+        kind: Kind::Spin {
+            min: 1,
+            max: 512,
+            get: |settings| settings.search.threads as i64,
+            set: |settings, threads| settings.search.threads = threads as usize,
+        },
+    },
+    Spec {
+        name: "USI_MultiPV",
+        aliases: &["MultiPV"],
+        kind: Kind::Spin {
+            min: 1,
+            max: 600,
+            get: |settings| settings.search.multipv as i64,
+            set: |settings, lines| settings.search.multipv = lines as usize,
+        },
+    },
+    Spec {
+        name: "USI_Variant",
+        aliases: &["UCI_Variant"],
+        kind: Kind::Combo {
+            vars: || GameId::ALL.iter().map(|game| game.name()).collect(),
+            get: |settings| settings.game.name(),
+            set: |settings, word| match word.parse() {
+                Ok(game) => {
+                    settings.game = game;
+                    Ok(())
+                }
+                Err(_) => Err(format!("unknown game {}, still {}", quote(word), settings.game)),
+            },
+        },
+    },
+    Spec {
+        name: "Sennichite",
+        aliases: &[],
+        kind: Kind::Combo {
+            vars: || Sennichite::ALL.map(Sennichite::name).to_vec(),
+            get: |settings| settings.rules.sennichite.name(),
+            set: |settings, word| match word.parse() {
+                Ok(sennichite) => {
+                    settings.rules.sennichite = sennichite;
+                    Ok(())
+                }
+                Err(_) => Err(format!("unknown repetition rule {}, still {}", quote(word), settings.rules.sennichite)),
+            },
+        },
+    },
+    Spec {
+        name: "MaxMovesToDraw",
+        aliases: &[],
+        kind: Kind::Spin {
+            min: 0,
+            max: 100_000,
+            get: |settings| i64::from(settings.rules.max_moves),
+            set: |settings, plies| settings.rules.max_moves = plies as u32,
+        },
+    },
+    Spec {
+        name: "Move_Overhead",
+        aliases: &[],
+        kind: Kind::Spin {
+            min: 0,
+            max: 60_000,
+            get: |settings| settings.search.move_overhead.as_millis() as i64,
+            set: |settings, ms| settings.search.move_overhead = Duration::from_millis(ms as u64),
+        },
+    },
+    Spec {
+        name: "ResignValue",
+        aliases: &[],
+        // Zero means never; so does what lies beyond all scores, as other engines have it.
+        kind: Kind::Spin {
+            min: 0,
+            max: 99_999,
+            get: |settings| settings.search.resign_value.map_or(0, i64::from),
+            set: |settings, value| settings.search.resign_value = (value != 0).then_some(value as i32),
+        },
+    },
+];
+
+/// Options that clients set without having been offered them. They change nothing and need no comment.
+const IGNORED: &[&str] = &[
+    "USI_AnalyseMode",
+    "UCI_AnalyseMode",
+    "USI_LimitStrength",
+    "UCI_LimitStrength",
+    "USI_Elo",
+    "UCI_Elo",
+    "syzygyPath",
+];
+
+/// Names compare without case, and with a blank, an underscore or nothing between their parts.
+fn same_name(a: &str, b: &str) -> bool {
+    fn letters(name: &str) -> impl Iterator<Item = char> + '_ {
+        name.chars().filter(|c| !matches!(c, ' ' | '_')).map(|c| c.to_ascii_lowercase())
+    }
+    letters(a).eq(letters(b))
+}
+
+fn truth(word: &str) -> Option<bool> {
+    match word.to_ascii_lowercase().as_str() {
+        "true" | "1" | "on" => Some(true),
+        "false" | "0" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+impl Spec {
+    fn is_named(&self, name: &str) -> bool {
+        same_name(self.name, name) || self.aliases.iter().any(|alias| same_name(alias, name))
+    }
+
+    fn listing(&self, defaults: &Settings) -> UsiOption {
+        match &self.kind {
+            Kind::Check { get, .. } => UsiOption::check(self.name, get(defaults)),
+            Kind::Spin { min, max, get, .. } => UsiOption::spin(self.name, get(defaults), *min, *max),
+            Kind::Combo { vars, get, .. } => UsiOption::combo(self.name, get(defaults), vars()),
+        }
+    }
+
+    /// Sets the option; returns what there is to say about it.
+    fn apply(&self, settings: &mut Settings, value: &str) -> Option<String> {
+        let name = self.name;
+        match &self.kind {
+            Kind::Check { set, .. } => match truth(value) {
+                Some(value) => set(settings, value),
+                None => return Some(format!("{name} is true or false, ignoring {}", quote(value))),
+            },
+            Kind::Spin { min, max, set, .. } => {
+                let Some(given) = number(value) else {
+                    return Some(format!("{name} is a number, ignoring {}", quote(value)));
+                };
+                let clamped = given.clamp(*min, *max);
+                set(settings, clamped);
+                if clamped != given {
+                    return Some(format!("{name} {given} is out of range, using {clamped}"));
+                }
+            }
+            Kind::Combo { set, .. } => return set(settings, value).err(),
+        }
+        None
+    }
+}
+
+impl Options {
+    /// All options at their defaults, with that game as the default one.
+    pub fn new(game: GameId) -> Self {
+        let settings = Settings { game, rules: Rules::default(), ponder: false, search: SearchOptions::default() };
+        Self { defaults: settings, settings }
+    }
+
+    /// What the options are set to.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The lines that list the options.
+    pub fn listing(&self) -> impl Iterator<Item = UsiCommand> + '_ {
+        TABLE.iter().map(|spec| UsiCommand::Option(spec.listing(&self.defaults)))
+    }
+
+    /// Sets an option. Returns what there is to say about it, if it was not simply done.
+    pub fn set(&mut self, name: &str, value: Option<&str>) -> Option<String> {
+        let Some(spec) = TABLE.iter().find(|spec| spec.is_named(name)) else {
+            let known = IGNORED.iter().any(|ignored| same_name(ignored, name));
+            return (!known).then(|| format!("no such option {}", quote(name)));
+        };
+        match value {
+            None | Some("" | "<empty>") => Some(format!("{} needs a value", spec.name)),
+            Some(value) => spec.apply(&mut self.settings, value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rsshogi_usi::format_command;
+
+    fn options() -> Options {
+        Options::new(GameId::Minishogi)
+    }
+
+    /// Sets an option that needs no comment.
+    fn set(options: &mut Options, name: &str, value: &str) {
+        assert_eq!(options.set(name, Some(value)), None, "{name} {value}");
+    }
+
+    #[test]
+    fn listing() {
+        let lines: Vec<String> = options().listing().map(|command| format_command(&command)).collect();
+        assert_eq!(
+            lines,
+            [
+                "option name USI_Hash type spin default 64 min 1 max 65536",
+                "option name USI_Ponder type check default false",
+                "option name Threads type spin default 1 min 1 max 512",
+                "option name USI_MultiPV type spin default 1 min 1 max 600",
+                "option name USI_Variant type combo default minishogi var minishogi var shogi",
+                "option name Sennichite type combo default sente-loses var sente-loses var draw var attacker-deviates",
+                "option name MaxMovesToDraw type spin default 0 min 0 max 100000",
+                "option name Move_Overhead type spin default 30 min 0 max 60000",
+                "option name ResignValue type spin default 0 min 0 max 99999",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_default_game_is_listed_as_such_even_after_a_change() {
+        let mut options = Options::new(GameId::Shogi);
+        set(&mut options, "USI_Variant", "minishogi");
+        let line = options.listing().map(|command| format_command(&command)).nth(4);
+        // One client looks for exactly this beginning.
+        assert_eq!(line.as_deref(), Some("option name USI_Variant type combo default shogi var minishogi var shogi"));
+    }
+
+    #[test]
+    fn names_compare_loosely() {
+        let mut options = options();
+        for (index, name) in ["USI_Hash", "usi_hash", "USI Hash", "Hash", "hash", "USIHASH"].into_iter().enumerate() {
+            set(&mut options, name, &(index + 10).to_string());
+            assert_eq!(options.settings().search.hash_mib, index + 10, "{name}");
+        }
+        for (index, name) in ["Move_Overhead", "Move Overhead", "move overhead"].into_iter().enumerate() {
+            set(&mut options, name, &index.to_string());
+            assert_eq!(options.settings().search.move_overhead, Duration::from_millis(index as u64));
+        }
+    }
+
+    #[test]
+    fn spins_are_clamped_and_said() {
+        for (name, value, said) in [
+            ("USI_Hash", "-5", "USI_Hash -5 is out of range, using 1"),
+            ("USI_Hash", "99999999999999999999", "USI_Hash 9223372036854775807 is out of range, using 65536"),
+            ("MultiPV", "0", "USI_MultiPV 0 is out of range, using 1"),
+            ("Threads", "100000", "Threads 100000 is out of range, using 512"),
+            ("USI_Hash", "abc", "USI_Hash is a number, ignoring 'abc'"),
+            ("Threads", "1 2", "Threads is a number, ignoring '1 2'"),
+        ] {
+            assert_eq!(options().set(name, Some(value)).as_deref(), Some(said));
+        }
+        let mut options = options();
+        set(&mut options, "USI_Hash", "1e3");
+        assert_eq!(options.settings().search.hash_mib, 1000);
+        assert_eq!(options.set("USI_Hash", Some("abc")).is_some(), options.settings().search.hash_mib == 1000);
+    }
+
+    #[test]
+    fn checks_take_what_clients_send() {
+        let mut options = options();
+        for (value, expected) in
+            [("true", true), ("false", false), ("1", true), ("0", false), ("True", true), ("False", false)]
+        {
+            set(&mut options, "USI_Ponder", value);
+            assert_eq!(options.settings().ponder, expected);
+        }
+        assert!(options.set("Ponder", Some("perhaps")).is_some());
+    }
+
+    #[test]
+    fn missing_values_are_said() {
+        for value in [None, Some(""), Some("<empty>")] {
+            for name in ["USI_Hash", "USI_Ponder", "USI_Variant", "Sennichite"] {
+                let mut options = options();
+                assert!(options.set(name, value).is_some_and(|said| said.ends_with("needs a value")));
+                assert_eq!(options.settings(), &options.defaults);
+            }
+        }
+    }
+
+    #[test]
+    fn games_go_by_many_names() {
+        let mut options = options();
+        for (value, expected) in [
+            ("shogi", GameId::Shogi),
+            ("mini", GameId::Minishogi),
+            ("9x9", GameId::Shogi),
+            ("5x5+5_shogi", GameId::Minishogi),
+            ("SHOGI", GameId::Shogi),
+            ("MiniShogi", GameId::Minishogi),
+        ] {
+            set(&mut options, "UCI_Variant", value);
+            assert_eq!(options.settings().game, expected);
+        }
+        let said = options.set("UCI_Variant", Some("chess")).unwrap_or_default();
+        assert_eq!(said, "unknown game 'chess', still minishogi");
+        assert!(!said.starts_with("variant"));
+    }
+
+    #[test]
+    fn rules_are_set_by_word_and_number() {
+        let mut options = options();
+        set(&mut options, "Sennichite", "Attacker-Deviates");
+        set(&mut options, "MaxMovesToDraw", "300");
+        assert_eq!(options.settings().rules, Rules { sennichite: Sennichite::AttackerDeviates, max_moves: 300 });
+        assert!(options.set("Sennichite", Some("whatever")).is_some());
+    }
+
+    #[test]
+    fn resignation_is_off_unless_asked_for() {
+        let mut options = options();
+        assert_eq!(options.settings().search.resign_value, None);
+        set(&mut options, "ResignValue", "1500");
+        assert_eq!(options.settings().search.resign_value, Some(1500));
+        set(&mut options, "ResignValue", "0");
+        assert_eq!(options.settings().search.resign_value, None);
+    }
+
+    #[test]
+    fn undeclared_options_of_real_clients_are_no_surprise() {
+        for name in ["USI_AnalyseMode", "USI_LimitStrength", "USI_Elo", "syzygyPath"] {
+            assert_eq!(options().set(name, Some("x")), None);
+        }
+        assert_eq!(options().set("No Such Option", Some("a b c")).as_deref(), Some("no such option 'No Such Option'"));
+        assert_eq!(options().set("", Some("3")).as_deref(), Some("no such option ''"));
+    }
+
+    #[test]
+    fn names_are_unambiguous() {
+        let names: Vec<&str> = TABLE
+            .iter()
+            .flat_map(|spec| spec.aliases.iter().copied().chain([spec.name]))
+            .chain(IGNORED.iter().copied())
+            .collect();
+        for (index, name) in names.iter().enumerate() {
+            assert!(!names[..index].iter().any(|other| same_name(name, other)), "{name}");
+        }
+    }
+}
