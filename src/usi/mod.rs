@@ -2,3 +2,7 @@
 
 pub mod normalize;
 pub mod options;
+pub mod output;
+mod session;
+
+pub use session::{Session, run};

@@ -1,0 +1,224 @@
+//! The loop: reads commands, tells the engine, writes what it answers.
+//!
+//! Commands are read on one thread and searched for on another, so none has to wait for the search.
+
+use std::io::{self, BufRead, Read};
+use std::panic;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rsshogi_usi::{GoParams, PositionSpec, UsiCommand};
+
+use super::normalize::{Clocks, DISPLAY, Input, read};
+use super::options::Options;
+use super::output::{Output, Throttle, bestmove, info};
+use crate::engine::{AnyEngine, Event, GameId};
+use crate::search::{Clock, Limits};
+
+/// Longest line that is read. It holds a game of millions of moves; more is no command.
+const LINE_BYTES: u64 = 64 << 20;
+/// How long a search may take to answer when the process is to end.
+const QUIT_GRACE: Duration = Duration::from_millis(25);
+
+/// Serves a client on the standard streams until it quits or hangs up.
+pub fn run(game: GameId) {
+    let output = Arc::new(Output::new(io::stdout()));
+    // Clients read standard error as if it were output, so a panic is told as a text.
+    let hook_output = Arc::clone(&output);
+    panic::set_hook(Box::new(move |panic| {
+        let place = panic.location().map(|location| format!(" at {}:{}", location.file(), location.line()));
+        let text = panic.payload_as_str().unwrap_or("panic");
+        hook_output.try_say(&format!("internal error{}: {text}", place.unwrap_or_default()));
+    }));
+    Session::new(game, output).serve(io::stdin().lock());
+}
+
+/// A client's session.
+pub struct Session {
+    options: Options,
+    /// The game of the engine; the options may already ask for another one while a search runs.
+    game: GameId,
+    engine: AnyEngine,
+    output: Arc<Output>,
+    /// The game that was last described to the client.
+    described: Option<GameId>,
+}
+
+impl Session {
+    /// A session that begins with that game.
+    pub fn new(game: GameId, output: Arc<Output>) -> Self {
+        let options = Options::new(game);
+        let engine = AnyEngine::new(game, options.settings().rules);
+        Self { options, game, engine, output, described: None }
+    }
+
+    /// Carries out commands until `quit` or the end of the input.
+    pub fn serve(mut self, mut input: impl BufRead) {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match (&mut input).take(LINE_BYTES).read_until(b'\n', &mut line) {
+                Ok(1..) => {}
+                Ok(0) | Err(_) => return self.engine.close(),
+            }
+            if line.len() as u64 == LINE_BYTES && !line.ends_with(b"\n") {
+                self.output.say("ignoring a line that is too long");
+                if input.skip_until(b'\n').is_err() {
+                    return self.engine.close();
+                }
+                continue;
+            }
+            let Input { command, clocks, notices } = read(&line);
+            for notice in notices {
+                self.output.say(&notice);
+            }
+            match command {
+                None => {}
+                Some(UsiCommand::Quit) => return self.quit(),
+                Some(command) => self.execute(command, clocks),
+            }
+        }
+    }
+
+    fn execute(&mut self, command: UsiCommand, clocks: Clocks) {
+        match command {
+            UsiCommand::Usi => self.introduce(),
+            UsiCommand::IsReady => self.get_ready(),
+            UsiCommand::SetOption { name, value } => {
+                if let Some(notice) = self.options.set(&name, value.as_deref()) {
+                    self.output.say(&notice);
+                }
+            }
+            UsiCommand::UsiNewGame => {
+                self.settle();
+                self.engine.new_game();
+            }
+            UsiCommand::Position { spec, moves } => {
+                self.settle();
+                let sfen = match spec {
+                    PositionSpec::StartPos => None,
+                    PositionSpec::Sfen { .. } => Some(spec.to_sfen()),
+                };
+                let rules = self.options.settings().rules;
+                if let Err(error) = self.engine.set_position(sfen.as_deref(), &moves, rules) {
+                    self.output.say(&error.to_string());
+                }
+            }
+            UsiCommand::Go(params) => {
+                self.settle();
+                self.go(params, clocks);
+            }
+            UsiCommand::Stop => self.engine.stop(),
+            UsiCommand::PonderHit => self.engine.ponderhit(clock(clocks, None)),
+            UsiCommand::GameOver(_) => self.engine.finish(),
+            UsiCommand::Extension { name, .. } if name == DISPLAY => self.display(),
+            // `read` lets no others through.
+            _ => {}
+        }
+    }
+
+    fn introduce(&mut self) {
+        self.output.command(&UsiCommand::id_name(concat!("Kozuka ", env!("CARGO_PKG_VERSION"))));
+        self.output.command(&UsiCommand::id_author("the Kozuka developers"));
+        for option in self.options.listing() {
+            self.output.command(&option);
+        }
+        self.output.command(&UsiCommand::usiok());
+        self.described = None;
+    }
+
+    fn get_ready(&mut self) {
+        if !self.engine.is_searching() {
+            self.settle();
+            for notice in self.engine.prepare(&self.options.settings().search) {
+                self.output.say(&notice);
+            }
+        }
+        if self.described != Some(self.game) {
+            self.described = Some(self.game);
+            if let Some(setup) = self.game.xboard_setup() {
+                self.output.command(&UsiCommand::info_string(format!("variant {setup}")));
+            }
+        }
+        self.output.command(&UsiCommand::readyok());
+    }
+
+    /// Ends a running search and lets the options take effect that waited for its end.
+    fn settle(&mut self) {
+        self.engine.finish();
+        let settings = self.options.settings();
+        if settings.game == self.game {
+            self.engine.set_rules(settings.rules);
+        } else {
+            self.game = settings.game;
+            self.engine = AnyEngine::new(settings.game, settings.rules);
+        }
+    }
+
+    fn go(&mut self, params: GoParams, clocks: Clocks) {
+        if params.mate.is_some() {
+            return self.output.command(&UsiCommand::checkmate_not_implemented());
+        }
+        let limits = Limits {
+            depth: params.depth,
+            nodes: params.nodes,
+            movetime: params.movetime.map(Duration::from_millis),
+            clock: clock(clocks, params.effective_movestogo()),
+            infinite: params.infinite,
+            ponder: params.ponder,
+            searchmoves: Vec::new(),
+        };
+        let output = Arc::clone(&self.output);
+        let mut throttle = Throttle::new(Instant::now());
+        let sink = move |event| match event {
+            Event::Report(report, pv) => {
+                if let Some(line) = throttle.pass(info(&report, &pv), report.multipv == 1, Instant::now()) {
+                    output.command(&line);
+                }
+            }
+            Event::Reply(reply) => {
+                for line in throttle.rest() {
+                    output.command(&line);
+                }
+                output.command(&bestmove(reply));
+            }
+        };
+        for notice in self.engine.go(limits, &params.searchmoves, &self.options.settings().search, sink) {
+            self.output.say(&notice);
+        }
+    }
+
+    fn display(&self) {
+        let position = self.engine.position();
+        let moves = position.legal_moves();
+        let outcome = position.outcome().map_or_else(|| "none".to_owned(), |outcome| outcome.to_string());
+        self.output.line(&format!(
+            "{}\nSfen: {}\nKey: {:016x}\nCheckers: {}\nLegal moves ({}): {}\nOutcome: {outcome}",
+            position.diagram(),
+            position.sfen(),
+            position.key(),
+            position.checkers().join(" "),
+            moves.len(),
+            moves.join(" "),
+        ));
+    }
+
+    fn quit(&mut self) {
+        self.engine.stop();
+        let deadline = Instant::now() + QUIT_GRACE;
+        while self.engine.is_searching() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// The clocks as the search takes them; `None` if the client gave no time.
+fn clock(clocks: Clocks, movestogo: Option<u64>) -> Option<Clock> {
+    (!clocks.is_empty()).then(|| Clock {
+        remaining: [clocks.btime, clocks.wtime],
+        increment: [clocks.binc.unwrap_or(0), clocks.winc.unwrap_or(0)],
+        byoyomi: clocks.byoyomi.unwrap_or(0),
+        movestogo: movestogo.map(|moves| moves.try_into().unwrap_or(u32::MAX)),
+    })
+}
