@@ -406,6 +406,8 @@ macro_rules! variants {
 
 variants! { Minishogi, Shogi }
 
+pub(crate) use with_game;
+
 impl GameId {
     /// The name in USI.
     pub fn name(self) -> &'static str {

@@ -11,6 +11,7 @@ pub mod geometry;
 pub mod movegen;
 pub mod position;
 pub mod search;
+pub mod tools;
 pub mod types;
 pub mod usi;
 pub mod variant;

@@ -1,3 +1,62 @@
-//! The `kozuka` binary.
+//! The `kozuka` binary: the USI loop, and tools as subcommands.
 
-fn main() {}
+use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use kozuka::engine::GameId;
+use kozuka::tools::{bench, perft};
+use kozuka::usi;
+
+/// A minishogi and shogi engine. Without a subcommand it speaks USI on the standard streams.
+#[derive(Parser, Debug)]
+#[command(version)]
+struct Cli {
+    /// Game to begin with: minishogi or shogi
+    #[arg(long, global = true, value_name = "GAME", default_value_t = GameId::Minishogi)]
+    variant: GameId,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Count the legal move sequences of a given length
+    Perft(perft::PerftArgs),
+    /// Search a fixed list of positions; the last line is `<nodes> nodes <nps> nps`
+    Bench(bench::BenchArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result: Result<bool, Box<dyn Error>> = match &cli.command {
+        None => {
+            usi::run(cli.variant);
+            Ok(true)
+        }
+        Some(Command::Perft(args)) => perft::run(args, cli.variant, &mut io::stdout()).map_err(Into::into),
+        Some(Command::Bench(args)) => bench::run(args, &mut io::stdout()).map(|_| true).map_err(Into::into),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        // Whoever read the output has had enough of it.
+        Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("kozuka: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}

@@ -1,0 +1,4 @@
+//! What the binary offers beside the USI loop.
+
+pub mod bench;
+pub mod perft;
