@@ -1,5 +1,7 @@
 //! Repetition (sennichite) and perpetual check.
 
+use std::iter::once;
+
 use super::{Outcome, Position, Reason, Rules};
 use crate::types::Color;
 use crate::variant::Variant;
@@ -64,18 +66,18 @@ impl<V: Variant> Position<V> {
         (4..=reach).step_by(2).map(move |back| now - back).filter(move |&index| self.visited[index].key == current.key)
     }
 
-    /// The judgement of the cycle from the position with that index up to now.
-    fn judge_since(&self, index: usize) -> Outcome {
-        let now = self.visited.len() - 1;
-        let checks = self.visited[index + 1..=now].iter().map(|visited| visited.in_check);
+    /// The judgement of the cycle between two occurrences of the current position, given by index.
+    fn judge_between(&self, first: usize, last: usize) -> Outcome {
+        let checks = self.visited[first + 1..=last].iter().map(|visited| visited.in_check);
         judge_cycle(self.judgement(), self.side_to_move(), checks)
     }
 
     /// The end of the game by the fourth occurrence of a position.
     pub fn repetition(&self) -> Option<Outcome> {
-        // The first of the four begins the cycle. A client may go on beyond the fourth; the game stays ended.
-        let mut earlier = self.earlier_occurrences();
-        earlier.by_ref().nth(2).map(|third| self.judge_since(earlier.last().unwrap_or(third)))
+        // A client may play on beyond the fourth occurrence; the cycle from the first to the fourth has decided.
+        let later = once(self.visited.len() - 1).chain(self.earlier_occurrences());
+        let (first, fourth) = self.earlier_occurrences().skip(2).zip(later).last()?;
+        Some(self.judge_between(first, fourth))
     }
 
     /// The end of the game by the limit on plies.
@@ -91,6 +93,6 @@ impl<V: Variant> Position<V> {
     /// fourth; a position of the game before the root may be visited again with better play in between.
     pub fn repetition_in_search(&self, root: usize) -> Option<Outcome> {
         let latest = self.earlier_occurrences().next()?;
-        if latest > root { Some(self.judge_since(latest)) } else { self.repetition() }
+        if latest > root { Some(self.judge_between(latest, self.visited.len() - 1)) } else { self.repetition() }
     }
 }
