@@ -5,7 +5,7 @@ use crate::types::{Bitboard, PieceType};
 use crate::variant::Variant;
 
 /// The pieces that give check, and the own pieces that a slider pins to the king.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Threats<V: Variant> {
     /// Enemy pieces that attack the king.
     pub checkers: Bitboard<V>,
