@@ -17,19 +17,13 @@ impl<V: Variant> CheckInfo<V> {
     /// For the side to move.
     #[inline]
     pub fn of(board: &Board<V>) -> Self {
-        let attacks = V::ATTACKS;
         let us = board.side_to_move();
         let own = board.of_color(us);
         let king = board.king(!us);
         let occupied = board.occupied();
-        let mut snipers = attacks.rook_rays(king) & (board.of_kind(PieceType::Rook) | board.of_kind(PieceType::Dragon))
-            | attacks.bishop_rays(king) & (board.of_kind(PieceType::Bishop) | board.of_kind(PieceType::Horse));
-        if V::HAS_LANCE {
-            snipers |= attacks.lance_ray(!us, king) & board.of_kind(PieceType::Lance);
-        }
         let mut discoverers = Bitboard::EMPTY;
-        for sniper in snipers & own {
-            let blockers = attacks.between[king][sniper] & occupied;
+        for sniper in board.snipers(!us) {
+            let blockers = V::ATTACKS.between[king][sniper] & occupied;
             if !blockers.several() {
                 discoverers |= blockers & own;
             }

@@ -22,19 +22,10 @@ pub(super) fn is_pawn_drop_mate<V: Variant>(board: &Board<V>, us: Color, pawn: B
     }
     let king = board.king(them);
     let king_bit = Bitboard::of(king);
+    // A pinned piece cannot take: on the only line that holds the pawn, the pawn itself stands before the king.
     let takers = board.attackers(them, square, occupied) & !king_bit;
-    if takers.has_any() {
-        // A pinned piece can still take if it stays on its line.
-        let pinned = pinned_to(board, them, occupied);
-        if (takers & !pinned).has_any() {
-            return false;
-        }
-        for taker in takers & pinned {
-            let after = (occupied ^ Bitboard::of(taker)) & !pawn | pawn;
-            if (board.attackers(us, king, after) & !pawn).is_empty() {
-                return false;
-            }
-        }
+    if takers.has_any() && (takers & !pinned_to(board, them, occupied)).has_any() {
+        return false;
     }
     let flights = V::ATTACKS.king[king] & !board.of_color(them) & !pawn;
     (flights & !board.attacked_by(us, occupied ^ king_bit)).is_empty()
@@ -43,16 +34,9 @@ pub(super) fn is_pawn_drop_mate<V: Variant>(board: &Board<V>, us: Color, pawn: B
 /// The pieces of `color` that are pinned to its king if the board is occupied as given.
 fn pinned_to<V: Variant>(board: &Board<V>, color: Color, occupied: Bitboard<V>) -> Bitboard<V> {
     let king = board.king(color);
-    let enemy = board.of_color(!color);
-    let attacks = V::ATTACKS;
-    let mut snipers = attacks.rook_rays(king) & (board.of_kind(PieceType::Rook) | board.of_kind(PieceType::Dragon))
-        | attacks.bishop_rays(king) & (board.of_kind(PieceType::Bishop) | board.of_kind(PieceType::Horse));
-    if V::HAS_LANCE {
-        snipers |= attacks.lance_ray(color, king) & board.of_kind(PieceType::Lance);
-    }
     let mut pinned = Bitboard::EMPTY;
-    for sniper in snipers & enemy {
-        let blockers = attacks.between[king][sniper] & occupied;
+    for sniper in board.snipers(color) {
+        let blockers = V::ATTACKS.between[king][sniper] & occupied;
         if !blockers.several() {
             pinned |= blockers & board.of_color(color);
         }

@@ -213,6 +213,20 @@ impl<V: Variant> Board<V> {
         found & self.of_color(color)
     }
 
+    /// The sliders that would attack the king of `color` if nothing stood between.
+    #[inline]
+    pub fn snipers(&self, color: Color) -> Bitboard<V> {
+        let attacks = V::ATTACKS;
+        let king = self.king(color);
+        let rooks = self.of_kind(PieceType::Rook) | self.of_kind(PieceType::Dragon);
+        let bishops = self.of_kind(PieceType::Bishop) | self.of_kind(PieceType::Horse);
+        let mut found = attacks.rook_rays(king) & rooks | attacks.bishop_rays(king) & bishops;
+        if V::HAS_LANCE {
+            found |= attacks.lance_ray(color, king) & self.of_kind(PieceType::Lance);
+        }
+        found & self.of_color(!color)
+    }
+
     /// All squares that `color` attacks, if the board were occupied as given. Steps are taken by whole sets.
     #[inline]
     pub fn attacked_by(&self, color: Color, occupied: Bitboard<V>) -> Bitboard<V> {

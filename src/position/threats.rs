@@ -39,14 +39,9 @@ impl<V: Variant> Threats<V> {
         }
         checkers &= enemy;
 
-        let mut snipers = attacks.rook_rays(king) & (board.of_kind(PieceType::Rook) | dragons)
-            | attacks.bishop_rays(king) & (board.of_kind(PieceType::Bishop) | horses);
-        if V::HAS_LANCE {
-            snipers |= attacks.lance_ray(us, king) & board.of_kind(PieceType::Lance);
-        }
         let mut pinned = Bitboard::EMPTY;
         let mut pinners = Bitboard::EMPTY;
-        for sniper in snipers & enemy {
+        for sniper in board.snipers(us) {
             let blockers = attacks.between[king][sniper] & occupied;
             if blockers.is_empty() {
                 checkers |= Bitboard::of(sniper);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use kozuka::movegen::perft::perft;
-use kozuka::movegen::{count_legal, has_legal_move, is_legal, legal_moves, outcome};
+use kozuka::movegen::{CheckInfo, count_legal, has_legal_move, is_legal, legal_moves, outcome};
 use kozuka::position::{Position, Reason, Rules, Threats};
 use kozuka::types::{Move, MoveKind, Square};
 use kozuka::variant::Variant;
@@ -62,12 +62,15 @@ fn moves_agree<V: Variant>(position: &Position<V>, plain: &Plain, legal: &[Plain
 /// Each move is made as the slow rules make it, and taken back without a trace.
 fn moves_are_made_and_taken_back<V: Variant>(position: &mut Position<V>, plain: &Plain, legal: &[PlainMove]) {
     let before = (position.sfen(), position.key(), *position.threats(), position.ply());
+    let checks = CheckInfo::of(position.board());
     for &expected in legal {
         let usi = expected.usi();
         let mv = Move::from_usi::<V>(&usi).unwrap();
         assert_eq!(mv.to_usi::<V>(), usi);
         assert_eq!(Move::from_bits(mv.bits()), Some(mv));
+        let gives_check = checks.gives_check(position.board(), mv);
         position.do_move(mv);
+        assert_eq!(gives_check, position.in_check(), "{usi} in {}", before.0);
         assert_eq!(bare(position), plain.after(expected).sfen(), "{usi} in {}", before.0);
         assert_eq!(position.key(), position.board().computed_key(), "{usi} in {}", before.0);
         assert_eq!(*position.threats(), Threats::of(position.board()), "{usi} in {}", before.0);
