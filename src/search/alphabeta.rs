@@ -4,10 +4,11 @@ use arrayvec::ArrayVec;
 
 use super::params::*;
 use super::picker::{Picker, Rest, is_tactical};
+use super::see::see_at_least;
 use super::tt::{Bound, Entry};
 use super::worker::Worker;
 use crate::movegen::CheckInfo;
-use crate::types::score::{INFINITE, MAX_PLY, is_certain, is_mate, mate_in, mated_in};
+use crate::types::score::{CERTAIN_BOUND, INFINITE, MAX_PLY, is_certain, is_mate, mate_in, mated_in};
 use crate::types::{Move, Score};
 use crate::variant::Variant;
 
@@ -108,6 +109,15 @@ impl<V: Variant> Worker<'_, V> {
 
         if let Some(eval) = eval
             && !PV
+            && depth <= REVERSE_FUTILITY_DEPTH
+            && eval - REVERSE_FUTILITY_MARGIN * depth >= beta
+            && !is_certain(beta)
+        {
+            return eval;
+        }
+
+        if let Some(eval) = eval
+            && !PV
             && null_allowed
             && depth >= NULL_MOVE_DEPTH
             && eval >= beta
@@ -148,6 +158,23 @@ impl<V: Variant> Worker<'_, V> {
             let tactical = is_tactical(&self.position, mv);
             let gives_check = info.gives_check(self.position.board(), mv);
             let history = if tactical { 0 } else { self.memory.history.quiet(us, mv) };
+            if best_score > -CERTAIN_BOUND && ply > 0 {
+                if !tactical && !gives_check && !in_check {
+                    if depth <= LATE_MOVE_DEPTH && quiets.len() >= LATE_MOVE_BASE + (depth * depth) as usize {
+                        continue;
+                    }
+                    if let Some(eval) = eval
+                        && depth <= FUTILITY_DEPTH
+                        && eval + FUTILITY_BASE + FUTILITY_MARGIN * depth <= alpha
+                    {
+                        continue;
+                    }
+                }
+                let margin = if tactical { SEE_TACTICAL_MARGIN } else { SEE_QUIET_MARGIN };
+                if depth <= SEE_DEPTH && !in_check && !see_at_least(self.position.board(), mv, -margin * depth) {
+                    continue;
+                }
+            }
             let extension = i32::from(gives_check && ply < 2 * self.root_depth as usize && !picker.is_bad_tactical());
             let new_depth = depth - 1 + extension;
 
