@@ -6,16 +6,14 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use thiserror::Error;
 
 use crate::movegen::{self, can_declare_win, is_legal, legal_moves};
 use crate::position::{Outcome, Position, Rules, SfenError};
-use crate::search::{Answer, Clock, Control, Limits, Report, SearchOptions, Searcher};
+use crate::search::{Answer, Clock, Control, Limits, Report, STACK_BYTES, SearchOptions, Searcher};
 use crate::types::{Color, Move, Piece, PieceType, Square};
 use crate::variant::{Minishogi, Shogi, Variant};
 
@@ -70,9 +68,6 @@ pub enum Reply {
     Win,
 }
 
-/// The stack of a search thread: room for the deepest line in an unoptimised build.
-const STACK_BYTES: usize = 64 << 20;
-
 fn parse_legal<V: Variant>(position: &Position<V>, token: &str) -> Option<Move> {
     Move::from_usi::<V>(token).filter(|&mv| is_legal(position, mv))
 }
@@ -82,18 +77,10 @@ struct Running<V: Variant> {
     /// Gives the searcher back, unless it was lost.
     thread: JoinHandle<Option<Searcher<V>>>,
     control: Arc<Control>,
-    /// The reply need not be held back any more.
-    released: Arc<AtomicBool>,
     infinite: bool,
     ponder: bool,
     /// No limit will end it: after a ponder hit there is nothing left to think about.
     unlimited: bool,
-}
-
-impl<V: Variant> Running<V> {
-    fn release(&self) {
-        self.released.store(true, Ordering::Relaxed);
-    }
 }
 
 /// A position and a searcher, which thinks on a thread of its own.
@@ -175,14 +162,12 @@ impl<V: Variant> Engine<V> {
         // Without any limit only the client can end it.
         limits.infinite |= unlimited && !limits.ponder;
         let control = Arc::new(Control::new());
-        let released = Arc::new(AtomicBool::new(!limits.infinite && !limits.ponder));
         let (infinite, ponder) = (limits.infinite, limits.ponder);
         let task = Task {
             searcher: self.idle.take().unwrap_or_default(),
             position: self.position.clone(),
             limits,
             control: Arc::clone(&control),
-            released: Arc::clone(&released),
             sink,
         };
         // The task follows the thread when that has begun, so that it is not lost with a thread that cannot be had.
@@ -193,7 +178,7 @@ impl<V: Variant> Engine<V> {
                 if sender.send(task).is_err() {
                     notices.push("the search thread has ended".to_owned());
                 }
-                self.running = Some(Running { thread, control, released, infinite, ponder, unlimited });
+                self.running = Some(Running { thread, control, infinite, ponder, unlimited });
             }
             Err(error) => {
                 notices.push(format!("no thread for the search: {error}"));
@@ -216,7 +201,6 @@ impl<V: Variant> Engine<V> {
     /// Tells a running search to answer now, without waiting for it.
     pub fn stop(&self) {
         if let Some(running) = &self.running {
-            running.release();
             running.control.stop();
         }
     }
@@ -226,11 +210,8 @@ impl<V: Variant> Engine<V> {
         let Some(running) = self.running.as_mut().filter(|running| running.ponder) else { return };
         running.ponder = false;
         running.control.ponderhit(clock);
-        if !running.infinite {
-            running.release();
-            if running.unlimited && clock.is_none() {
-                running.control.stop();
-            }
+        if !running.infinite && running.unlimited && clock.is_none() {
+            running.control.stop();
         }
     }
 
@@ -264,14 +245,13 @@ struct Task<V: Variant, S> {
     position: Position<V>,
     limits: Limits,
     control: Arc<Control>,
-    released: Arc<AtomicBool>,
     sink: S,
 }
 
 impl<V: Variant, S: FnMut(Event)> Task<V, S> {
     /// Searches and replies. A searcher that panicked is not given back, but there is a reply all the same.
     fn run(self) -> Option<Searcher<V>> {
-        let Self { mut searcher, position, limits, control, released, mut sink } = self;
+        let Self { mut searcher, position, limits, control, mut sink } = self;
         let mut best = None;
         let answer = catch_unwind(AssertUnwindSafe(|| {
             searcher.search(&position, &limits, &control, &mut |report: &Report| {
@@ -290,9 +270,7 @@ impl<V: Variant, S: FnMut(Event)> Task<V, S> {
             Ok(Answer::Resign) => sink(Event::Reply(Reply::Resign)),
             Ok(Answer::Win) => sink(Event::Reply(Reply::Win)),
             Err(_) => {
-                while !released.load(Ordering::Relaxed) {
-                    thread::sleep(Duration::from_millis(5));
-                }
+                control.hold_back(&limits);
                 sink(Event::Reply(fallback(&position, best)));
                 return None;
             }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::limits::Clock;
+use super::limits::{Clock, Limits};
 
 /// What a ponder hit brought.
 #[derive(Clone, Copy, Debug)]
@@ -69,10 +69,14 @@ impl Control {
         if self.hit.load(Ordering::Relaxed) { self.lock().hit } else { None }
     }
 
-    /// Waits until the search is told to end or, if a hit will do, until the ponder hit.
-    pub(super) fn wait(&self, hit_will_do: bool) {
+    /// Under `infinite` or `ponder`, waits until the answer may be given: until the search is told to end or, if it only
+    /// ponders, until the hit.
+    pub(crate) fn hold_back(&self, limits: &Limits) {
+        if !limits.infinite && !limits.ponder {
+            return;
+        }
         let mut state = self.lock();
-        while !(self.is_stopped() || hit_will_do && state.hit.is_some()) {
+        while !(self.is_stopped() || !limits.infinite && state.hit.is_some()) {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }

@@ -13,14 +13,14 @@ use super::worker::{Memory, NodeCounter, Shared, Worker};
 use super::{Answer, Report, SearchOptions};
 use crate::movegen::{can_declare_win, is_legal, legal_moves};
 use crate::position::Position;
-use crate::types::score::{MAX_PLY, RULE_WIN, mate_distance, mated_in};
+use crate::types::score::{INFINITE, MAX_PLY, RULE_WIN, mate_distance, mated_in};
 use crate::types::{Move, Score};
 use crate::variant::Variant;
 
 /// The deepest iteration.
 const MAX_DEPTH: u32 = MAX_PLY as u32 - 1;
-/// Frames of the search are large, and a line may be [`MAX_PLY`] long.
-const STACK_BYTES: usize = 16 << 20;
+/// The stack that a thread needs to search: frames are large, and a line may be [`MAX_PLY`] long, even unoptimised.
+pub const STACK_BYTES: usize = 64 << 20;
 
 /// A searcher with its memory: transposition table, histories, threads. Searches one position at a time.
 pub struct Searcher<V: Variant> {
@@ -45,9 +45,13 @@ impl<V: Variant> Searcher<V> {
     /// # Panics
     /// If there is no memory for one MiB.
     pub fn new() -> Self {
-        let table = Table::new(1).expect("one MiB of memory");
+        let table = Self::smallest_table();
         let options = SearchOptions { hash_mib: 1, ..SearchOptions::default() };
         Self { options, table, memories: vec![Memory::new()], pool: None, game: std::marker::PhantomData }
+    }
+
+    fn smallest_table() -> Table {
+        Table::new(1).expect("one MiB of memory")
     }
 
     /// Takes over options, allocating only what has changed. What the machine does not give is taken smaller; the
@@ -66,7 +70,7 @@ impl<V: Variant> Searcher<V> {
 
     fn resize_table(&mut self, mib: usize, notices: &mut Vec<String>) {
         // The old table goes first, so that both need not fit at once.
-        self.table = Table::new(1).unwrap_or_else(|_| unreachable!("one MiB was just held"));
+        self.table = Self::smallest_table();
         let available = available_mib().unwrap_or(usize::MAX);
         let mut size = mib.min(available.max(1));
         loop {
@@ -115,9 +119,9 @@ impl<V: Variant> Searcher<V> {
     /// Forgets everything about earlier games.
     pub fn new_game(&mut self) {
         let mib = self.table.mib();
-        if let Ok(table) = Table::new(mib) {
-            self.table = table;
-        }
+        // A new table costs nothing until it is written to; the old one goes first.
+        self.table = Self::smallest_table();
+        self.resize_table(mib, &mut Vec::new());
         for memory in &mut self.memories {
             *memory = Memory::new();
         }
@@ -134,9 +138,7 @@ impl<V: Variant> Searcher<V> {
         report: &mut dyn FnMut(&Report),
     ) -> Answer {
         let answer = self.think(position, limits, control, report);
-        if limits.infinite || limits.ponder {
-            control.wait(!limits.infinite);
-        }
+        control.hold_back(limits);
         answer
     }
 
@@ -225,7 +227,7 @@ fn available_mib() -> Option<usize> {
 impl<V: Variant> Worker<'_, V> {
     /// Deepens iteration by iteration, reporting after each, until a limit is reached.
     fn deepen(&mut self, max_depth: u32, multipv: usize, report: &mut dyn FnMut(&Report)) {
-        let mut reported: Option<Move> = None;
+        let mut reported: Vec<Move> = Vec::new();
         let mut changes = 0.0;
         for depth in 1..=max_depth {
             self.root_depth = depth as i32;
@@ -240,9 +242,8 @@ impl<V: Variant> Worker<'_, V> {
                 }
             }
             if self.stopped {
-                // What was found before the stop counts, if it is the whole result of at least one move.
-                let best = &self.root_moves[0];
-                if reported != Some(best.mv()) {
+                // What was found before the stop counts; the answer follows the line that was shown last.
+                if reported != self.root_moves[0].line {
                     self.report_line(depth, 0, report);
                 }
                 break;
@@ -251,9 +252,10 @@ impl<V: Variant> Worker<'_, V> {
             for index in 0..multipv {
                 self.report_line(depth, index, report);
             }
-            let best = self.root_moves[0].mv();
-            changes = changes / 2.0 + if reported.is_some_and(|before| before != best) { 1.0 } else { 0.0 };
-            reported = Some(best);
+            let best = &self.root_moves[0];
+            let changed = reported.first().is_some_and(|&before| before != best.mv());
+            changes = changes / 2.0 + if changed { 1.0 } else { 0.0 };
+            reported.clone_from(&best.line);
 
             if self.is_enough(depth, 0.6 + 0.6 * changes) {
                 break;
@@ -272,12 +274,12 @@ impl<V: Variant> Worker<'_, V> {
     fn report_line(&mut self, depth: u32, index: usize, report: &mut dyn FnMut(&Report)) {
         let Some(stopper) = &self.stopper else { return };
         let root = &self.root_moves[index];
-        let score = if root.score > -crate::types::score::INFINITE { root.score } else { root.previous_score };
+        let score = if root.score > -INFINITE { root.score } else { root.previous_score };
         report(&Report {
             depth,
             seldepth: self.seldepth.max(depth as usize) as u32,
             multipv: index + 1,
-            score: if score > -crate::types::score::INFINITE { score } else { 0 },
+            score: if score > -INFINITE { score } else { 0 },
             time: stopper.started.elapsed(),
             nodes: self.nodes + self.shared.nodes_of_others(0),
             hashfull: self.shared.table.hashfull(),
@@ -288,7 +290,7 @@ impl<V: Variant> Worker<'_, V> {
     /// The answer from what has been found.
     fn answer(&mut self, resign_value: Option<Score>) -> Answer {
         let root = &self.root_moves[0];
-        if resign_value.is_some_and(|limit| root.score > -crate::types::score::INFINITE && root.score <= -limit) {
+        if resign_value.is_some_and(|limit| root.score > -INFINITE && root.score <= -limit) {
             return Answer::Resign;
         }
         let best = root.mv();

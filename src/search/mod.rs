@@ -1,6 +1,6 @@
 //! The search: iterative deepening of a principal variation search, on one thread or several.
 //!
-//! Three kinds of state are kept apart: what all threads share ([`tt`], the stop flag and the node counters, atomics
+//! Three kinds of state are kept apart: what all threads share (the table, the stop flag and the node counters, atomics
 //! only), what one worker owns (its position, histories and evaluator), and what the driver of one `go` owns (limits,
 //! time, reports). The search prints nothing; it reports through a callback.
 
@@ -21,7 +21,7 @@ mod worker;
 use std::time::Duration;
 
 pub use control::Control;
-pub use driver::Searcher;
+pub use driver::{STACK_BYTES, Searcher};
 pub use limits::{Clock, Limits, SideClock};
 pub use see::see_at_least;
 pub use time::Budget;

@@ -152,9 +152,12 @@ impl<V: Variant> Worker<'_, V> {
             if self.stopped {
                 return best_score;
             }
+            let root = &mut self.root_moves[index];
             if index == first || score > alpha {
-                let root = &mut self.root_moves[index];
                 root.score = score;
+            }
+            // A move that fails low keeps the line of the iteration before: the new one stops at the first bound.
+            if score > alpha {
                 root.line.truncate(1);
                 root.line.extend_from_slice(&self.lines[1]);
             }

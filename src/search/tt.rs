@@ -7,8 +7,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytemuck::Zeroable;
-
 use crate::types::score::CERTAIN_BOUND;
 use crate::types::{Move, Score};
 
@@ -42,14 +40,19 @@ const ENTRIES: usize = 4;
 const GENERATIONS: u8 = 64;
 const NO_EVAL: i16 = i16::MIN;
 
-#[derive(Debug, Zeroable)]
-#[repr(C, align(64))]
-struct Line([[AtomicU64; 2]; ENTRIES]);
+/// Words of a line: two for each entry.
+const LINE_WORDS: usize = 2 * ENTRIES;
+const LINE_BYTES: usize = LINE_WORDS * size_of::<AtomicU64>();
 
 /// The table. Its size is any whole number of MiB.
 #[derive(Debug)]
 pub struct Table {
-    lines: Vec<Line>,
+    /// All lines, with one more to leave room for their alignment. An aligned type would do without, but memory for it
+    /// is not taken zeroed from the system: it is written to, all of it, at once.
+    words: Vec<AtomicU64>,
+    /// The first word that begins a cache line.
+    start: usize,
+    lines: usize,
     generation: u8,
 }
 
@@ -124,14 +127,16 @@ impl Table {
     /// If the system refuses so much.
     pub fn new(mib: usize) -> Result<Self, OutOfMemory> {
         let mib = mib.max(1);
-        let lines = mib.checked_mul(1 << 20).ok_or(OutOfMemory { mib })? / size_of::<Line>();
-        let lines = bytemuck::allocation::try_zeroed_vec(lines).map_err(|()| OutOfMemory { mib })?;
-        Ok(Self { lines, generation: 0 })
+        let lines = mib.checked_mul(1 << 20).ok_or(OutOfMemory { mib })? / LINE_BYTES;
+        let words: Vec<AtomicU64> =
+            bytemuck::allocation::try_zeroed_vec((lines + 1) * LINE_WORDS).map_err(|()| OutOfMemory { mib })?;
+        let start = words.as_ptr().align_offset(LINE_BYTES) % LINE_WORDS;
+        Ok(Self { words, start, lines, generation: 0 })
     }
 
     /// The size in MiB.
     pub fn mib(&self) -> usize {
-        (self.lines.len() * size_of::<Line>()) >> 20
+        self.lines * LINE_BYTES / (1 << 20)
     }
 
     /// Begins a new search: older entries are replaced first.
@@ -139,16 +144,22 @@ impl Table {
         self.generation = (self.generation + 1) % GENERATIONS;
     }
 
+    /// The entries of the line with that number, each as check word and data word.
     #[inline(always)]
-    fn line(&self, key: u64) -> &Line {
-        let index = (u128::from(key) * self.lines.len() as u128) >> 64;
-        &self.lines[index as usize]
+    fn entries(&self, line: usize) -> &[[AtomicU64; 2]] {
+        let first = self.start + line * LINE_WORDS;
+        self.words[first..first + LINE_WORDS].as_chunks().0
+    }
+
+    #[inline(always)]
+    fn entries_of(&self, key: u64) -> &[[AtomicU64; 2]] {
+        self.entries(((u128::from(key) * self.lines as u128) >> 64) as usize)
     }
 
     /// What is known about the position with that key, as seen `ply` plies from the root.
     #[inline]
     pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
-        let found = self.line(key).0.iter().find_map(|[check, data]| {
+        let found = self.entries_of(key).iter().find_map(|[check, data]| {
             let data = data.load(Ordering::Relaxed);
             (check.load(Ordering::Relaxed) ^ data == key).then_some(data)
         })?;
@@ -158,11 +169,11 @@ impl Table {
     /// Stores what was found out `ply` plies from the root.
     #[inline]
     pub fn store(&self, key: u64, ply: usize, entry: Entry) {
-        let line = self.line(key);
+        let entries = self.entries_of(key);
         let mut slot = 0;
         let mut lowest = i32::MAX;
         let mut kept_move = None;
-        for (index, [check, data]) in line.0.iter().enumerate() {
+        for (index, [check, data]) in entries.iter().enumerate() {
             let data = data.load(Ordering::Relaxed);
             if check.load(Ordering::Relaxed) ^ data == key {
                 if let Some(old) = unpack(data) {
@@ -185,23 +196,22 @@ impl Table {
         }
         let entry = Entry { score: to_table(entry.score, ply), best: entry.best.or(kept_move), ..entry };
         let data = pack(&entry, self.generation);
-        let [check_word, data_word] = &line.0[slot];
+        let [check_word, data_word] = &entries[slot];
         check_word.store(key ^ data, Ordering::Relaxed);
         data_word.store(data, Ordering::Relaxed);
     }
 
     /// Entries of the current search, in thousandths of the table, by a sample.
     pub fn hashfull(&self) -> u32 {
-        let sample = &self.lines[..self.lines.len().min(250)];
-        let used = sample
-            .iter()
-            .flat_map(|line| &line.0)
+        let sample = self.lines.min(250);
+        let used = (0..sample)
+            .flat_map(|line| self.entries(line))
             .filter(|[_, data]| {
                 let data = data.load(Ordering::Relaxed);
                 data >> 62 != 0 && generation_of(data) == self.generation
             })
             .count();
-        (used * 1_000 / (sample.len() * ENTRIES)) as u32
+        (used * 1_000 / (sample * ENTRIES)) as u32
     }
 }
 
@@ -248,7 +258,7 @@ mod tests {
         let table = Table::new(1).unwrap();
         table.store(11, 0, entry(50, 3));
         table.store(11, 0, entry(60, 9));
-        let [check, data] = &table.line(11).0[0];
+        let [check, data] = &table.entries_of(11)[0];
         // Another writer's data word without its check word.
         data.store(pack(&entry(70, 3), 0), Ordering::Relaxed);
         assert_eq!(table.probe(11, 0), None);
@@ -282,6 +292,7 @@ mod tests {
         assert!(table.hashfull() > 990);
         table.age();
         assert_eq!(table.hashfull(), 0);
+        assert_eq!(table.entries(0).as_ptr().align_offset(LINE_BYTES), 0);
         assert_eq!(Table::new(usize::MAX).unwrap_err(), OutOfMemory { mib: usize::MAX });
     }
 }

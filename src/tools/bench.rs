@@ -8,7 +8,7 @@ use clap::Args;
 use thiserror::Error;
 
 use crate::position::{Position, Rules, SfenError};
-use crate::search::{Control, Limits, SearchOptions, Searcher};
+use crate::search::{Control, Limits, STACK_BYTES, SearchOptions, Searcher};
 use crate::variant::Minishogi;
 
 /// The arguments of `kozuka bench`.
@@ -56,9 +56,6 @@ pub struct Total {
     /// Their time.
     pub time: Duration,
 }
-
-/// The stack of the search: room for the deepest line in an unoptimised build.
-const STACK_BYTES: usize = 64 << 20;
 
 /// Searches all positions, each from an empty table, and writes the node counts. The last line is
 /// `<nodes> nodes <nps> nps`.
