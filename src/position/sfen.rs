@@ -164,16 +164,16 @@ fn read_hands<V: Variant>(field: &str) -> Result<Vec<(Color, PieceType, usize)>,
         let kind = PieceType::from_letter(letter)
             .filter(|&kind| kind != PieceType::King && V::KINDS >> kind as u16 & 1 != 0)
             .ok_or_else(|| error(&letter.to_string()))?;
-        // A count beyond any game is cut down to one that is refused with its kind named.
+        // A count beyond any game is refused later, with its kind named.
         let count = match digits.as_str() {
             "" => 1,
-            text => text.parse().unwrap_or(usize::MAX).min(1_000),
+            text => text.parse().unwrap_or(u32::MAX),
         };
         if count == 0 {
             return Err(error(&format!("{digits}{letter}")));
         }
         let color = if letter.is_ascii_uppercase() { Color::Black } else { Color::White };
-        held.push((color, kind, count));
+        held.push((color, kind, count as usize));
         digits.clear();
     }
     if digits.is_empty() { Ok(held) } else { Err(error(&digits)) }
