@@ -124,8 +124,11 @@ macro_rules! geometry {
         }
 
         const _: () = assert!(
-            $slots == ($files * $ranks as usize).next_power_of_two() && $files * $ranks <= <$word>::BITS as usize,
-            "slots must be the power of two above the number of squares, and the word must hold them all"
+            $files <= 9
+                && $ranks <= 9
+                && $slots == ($files * $ranks as usize).next_power_of_two()
+                && $files * $ranks <= <$word>::BITS as usize,
+            "at most nine files and ranks; slots must be the next power of two, and the word must hold all squares"
         );
     };
 }

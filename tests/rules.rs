@@ -517,3 +517,33 @@ fn promotion_on_nine_by_nine_is_compulsory_where_the_piece_would_be_stuck() {
         assert_eq!(allows(&hand, mv), legal, "{mv}");
     }
 }
+
+// Declaration of victory (nyugyoku, 27-point rule).
+
+#[test]
+fn a_king_in_the_promotion_zone_may_declare_victory_with_ten_pieces_and_enough_points() {
+    use kozuka::movegen::can_declare_win;
+    // The king stands in the corner with ten pieces in the zone: rook and bishop count five, in hand too.
+    let declares = |sfen: &str| can_declare_win(&read::<Shogi>(sfen, Rules::default()));
+    for (sfen, may) in [
+        // Nine in the zone are too few whatever is in hand.
+        ("K+P+P+P+P4/+P+P+P+P5/+P8/9/9/9/9/9/8k b 2R2B9P 1", false),
+        // Ten in the zone: 10 + 10 + 7 in hand is 27, one short for Sente.
+        ("K+P+P+P+P4/+P+P+P+P5/+P+P7/9/9/9/9/9/8k b RB7P 1", false),
+        ("K+P+P+P+P4/+P+P+P+P5/+P+P7/9/9/9/9/9/8k b RB8P 1", true),
+        // A rook inside counts five as well, also promoted.
+        ("K+P+P+P+P4/+P+P+P+P5/+P+R7/9/9/9/9/9/8k b B9P 1", true),
+        ("K+P+P+P+P4/+P+P+P+P5/+P+R7/9/9/9/9/9/8k b B8P 1", false),
+        // The king is outside, the other side is to move, or the king is in check.
+        ("1+P+P+P+P4/+P+P+P+P5/+P+P7/K8/9/9/9/9/8k b RB8P 1", false),
+        ("K+P+P+P+P4/+P+P+P+P5/+P+P7/9/9/9/9/9/8k w RB8P 1", false),
+        ("K+P+P+P+P3r/+P+P+P+P5/+P+P7/9/9/9/9/9/8k b RB8P 1", true),
+        ("K7r/+P+P+P+P+P+P3/+P+P+P+P5/9/9/9/9/9/8k b RB8P 1", false),
+        // Gote needs 27.
+        ("8K/9/9/9/9/9/7+p+p/5+p+p+p+p/4+p+p+p+pk w rb7p 1", true),
+        ("8K/9/9/9/9/9/7+p+p/5+p+p+p+p/4+p+p+p+pk w rb6p 1", false),
+    ] {
+        assert_eq!(declares(sfen), may, "{sfen}");
+    }
+    assert!(!can_declare_win(&read::<Minishogi>("K4/5/5/5/4k b 2R2B2G2S2P 1", Rules::default())));
+}

@@ -63,12 +63,32 @@ pub struct Attacks<G: Geometry> {
 
 impl<G: Geometry> Attacks<G> {
     /// What a rook on that square attacks.
+    ///
+    /// ```
+    /// use kozuka::types::{Bitboard, Square};
+    /// use kozuka::variant::{Minishogi, Variant};
+    ///
+    /// let square = |file, rank| Square::from_usi::<Minishogi>(file, rank).unwrap();
+    /// let occupied = Bitboard::of(square(b'4', b'c')) | Bitboard::of(square(b'3', b'e'));
+    /// let attacks = Minishogi::ATTACKS.rook(square(b'3', b'c'), occupied);
+    /// assert_eq!(format!("{attacks:?}"), "..#..\n..#..\n.#.##\n..#..\n..#..\n");
+    /// ```
     #[inline(always)]
     pub fn rook(&self, square: Square, occupied: Bitboard<G>) -> Bitboard<G> {
         self.orthogonal[0][square].attacks(occupied) | self.orthogonal[1][square].attacks(occupied)
     }
 
     /// What a bishop on that square attacks.
+    ///
+    /// ```
+    /// use kozuka::types::{Bitboard, Square};
+    /// use kozuka::variant::{Minishogi, Variant};
+    ///
+    /// let square = |file, rank| Square::from_usi::<Minishogi>(file, rank).unwrap();
+    /// let occupied = Bitboard::of(square(b'4', b'b'));
+    /// let attacks = Minishogi::ATTACKS.bishop(square(b'3', b'c'), occupied);
+    /// assert_eq!(format!("{attacks:?}"), "....#\n.#.#.\n.....\n.#.#.\n#...#\n");
+    /// ```
     #[inline(always)]
     pub fn bishop(&self, square: Square, occupied: Bitboard<G>) -> Bitboard<G> {
         self.diagonal[0][square].attacks(occupied) | self.diagonal[1][square].attacks(occupied)
@@ -102,6 +122,20 @@ impl<G: Geometry> Attacks<G> {
     }
 
     /// What the piece attacks from that square.
+    ///
+    /// ```
+    /// use kozuka::types::{Bitboard, Color, Piece, PieceType, Square};
+    /// use kozuka::variant::{Minishogi, Variant};
+    ///
+    /// let square = Square::from_usi::<Minishogi>(b'3', b'c').unwrap();
+    /// let picture = |color, kind| {
+    ///     let attacks = Minishogi::ATTACKS.of(Piece::new(color, kind), square, Bitboard::EMPTY);
+    ///     format!("{attacks:?}")
+    /// };
+    /// assert_eq!(picture(Color::Black, PieceType::Silver), ".....\n.###.\n.....\n.#.#.\n.....\n");
+    /// assert_eq!(picture(Color::White, PieceType::ProSilver), ".....\n..#..\n.#.#.\n.###.\n.....\n");
+    /// assert_eq!(picture(Color::Black, PieceType::Horse), "#...#\n.###.\n.#.#.\n.###.\n#...#\n");
+    /// ```
     #[inline(always)]
     pub fn of(&self, piece: Piece, square: Square, occupied: Bitboard<G>) -> Bitboard<G> {
         let side = piece.color.index();

@@ -1,4 +1,24 @@
 //! Legal moves, and what follows from there being none.
+//!
+//! ```
+//! use kozuka::movegen::{is_legal, legal_moves, outcome};
+//! use kozuka::position::{Position, Rules};
+//! use kozuka::types::Move;
+//! use kozuka::variant::Minishogi;
+//!
+//! let mut position = Position::<Minishogi>::from_sfen("3rk/5/3G1/5/K4 b GP 1", Rules::default())?;
+//! assert!(legal_moves(&position).iter().any(|mv| mv.to_usi::<Minishogi>() == "G*1b"));
+//!
+//! // A pawn dropped there would be mate (uchifuzume); a gold may give it.
+//! let pawn = Move::from_usi::<Minishogi>("P*1b").unwrap();
+//! let gold = Move::from_usi::<Minishogi>("G*1b").unwrap();
+//! assert!(!is_legal(&position, pawn) && is_legal(&position, gold));
+//!
+//! assert_eq!(outcome(&position), None);
+//! position.do_move(gold);
+//! assert_eq!(outcome(&position).unwrap().to_string(), "sente_wins checkmate");
+//! # Ok::<(), kozuka::position::SfenError>(())
+//! ```
 
 mod checks;
 mod declare;

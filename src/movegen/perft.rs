@@ -6,6 +6,15 @@ use crate::types::{Move, MoveList};
 use crate::variant::Variant;
 
 /// Number of legal move sequences of `depth` plies. The last ply is counted, not made.
+///
+/// ```
+/// use kozuka::movegen::perft::perft;
+/// use kozuka::position::{Position, Rules};
+/// use kozuka::variant::{Minishogi, Shogi};
+///
+/// assert_eq!(perft(&Position::<Minishogi>::new(Rules::default()), 4), 35_401);
+/// assert_eq!(perft(&Position::<Shogi>::new(Rules::default()), 3), 25_470);
+/// ```
 pub fn perft<V: Variant>(position: &Position<V>, depth: u32) -> u64 {
     count(position.board(), position.threats(), depth)
 }

@@ -1,4 +1,22 @@
 //! Positions: the board with its history, how moves are made and taken back, and what the history says about the game.
+//!
+//! ```
+//! use kozuka::position::{Position, Rules, Sennichite};
+//! use kozuka::types::Move;
+//! use kozuka::variant::Minishogi;
+//!
+//! let rules = Rules { sennichite: Sennichite::SenteLoses, max_moves: 0 };
+//! let mut position = Position::<Minishogi>::new(rules);
+//! for usi in ["4e4d", "2a2b", "4d4e", "2b2a"].repeat(3) {
+//!     assert_eq!(position.repetition(), None);
+//!     position.do_move(Move::from_usi::<Minishogi>(usi).unwrap());
+//! }
+//! assert_eq!(position.occurrences(), 4);
+//! assert_eq!(position.repetition().unwrap().to_string(), "gote_wins repetition");
+//!
+//! position.undo_move();
+//! assert_eq!(position.sfen(), "rbs1k/3gp/5/P4/KGSBR w - 12");
+//! ```
 
 mod board;
 mod repetition;
@@ -138,7 +156,7 @@ impl<V: Variant> Position<V> {
         self.rules = rules;
     }
 
-    /// Makes a legal move. Debug builds check that the key is still what the board says.
+    /// Makes a legal move, one that [`is_legal`](crate::movegen::is_legal) says yes to: nothing is asked here. Debug builds check that the key is still what the board says.
     #[inline]
     pub fn do_move(&mut self, mv: Move) {
         self.undo.push((self.board, self.threats));

@@ -211,6 +211,17 @@ fn check<V: Variant>(board: &Board<V>) -> Result<(), SfenError> {
 impl<V: Variant> Position<V> {
     /// Reads an SFEN: board, side to move, hands, and a move number that may be missing.
     ///
+    /// ```
+    /// use kozuka::position::{Position, Rules};
+    /// use kozuka::variant::Minishogi;
+    ///
+    /// let read = |sfen| Position::<Minishogi>::from_sfen(sfen, Rules::default());
+    /// assert_eq!(read("4k/5/5/5/K4 b bGPP")?.sfen(), "4k/5/5/5/K4 b G2Pb 1");
+    /// let error = read("P3k/5/5/5/K4 b - 1").unwrap_err();
+    /// assert_eq!(error.to_string(), "P on 5a could never move");
+    /// # Ok::<(), kozuka::position::SfenError>(())
+    /// ```
+    ///
     /// # Errors
     /// Whatever would make the position unplayable: see [`SfenError`].
     pub fn from_sfen(sfen: &str, rules: Rules) -> Result<Self, SfenError> {

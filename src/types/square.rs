@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 
 use crate::geometry::Geometry;
 
-/// A square of some board, numbered as the module [`geometry`](mod@crate::geometry) says. The board gives the number its meaning.
+/// A square of some board, numbered as [`mod@crate::geometry`] says. The board gives the number its meaning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Square(u8);
 
