@@ -1,4 +1,5 @@
 //! What the binary offers beside the USI loop.
 
 pub mod bench;
+pub mod matches;
 pub mod perft;

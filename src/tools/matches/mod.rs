@@ -1,0 +1,9 @@
+//! `kozuka match`: matches between USI engines.
+//!
+//! From the outside in: [`cli`] are the arguments, [`run`] makes a match of them, [`runner`] plays its games on several
+//! threads, [`game`] referees one of them, [`player`] holds the dialogue with one engine, [`process`] moves its lines.
+//! What comes out goes through [`record`] into a file and through [`standings`], [`stats`] and [`sprt`] into numbers.
+//! The rules of the games come from [`crate::engine`] alone.
+
+pub mod clock;
+pub mod schedule;
