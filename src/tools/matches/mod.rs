@@ -7,3 +7,5 @@
 
 pub mod clock;
 pub mod schedule;
+pub mod sprt;
+pub mod stats;
