@@ -6,6 +6,8 @@
 //! The rules of the games come from [`crate::engine`] alone.
 
 pub mod clock;
+pub mod process;
 pub mod schedule;
 pub mod sprt;
 pub mod stats;
+pub mod supervisor;
