@@ -5,9 +5,14 @@
 //! What comes out goes through [`record`] into a file and through [`standings`], [`stats`] and [`sprt`] into numbers.
 //! The rules of the games come from [`crate::engine`] alone.
 
+pub mod adjudication;
 pub mod clock;
+pub mod info;
+pub mod options;
+pub mod player;
 pub mod process;
 pub mod schedule;
+pub mod spec;
 pub mod sprt;
 pub mod stats;
 pub mod supervisor;
