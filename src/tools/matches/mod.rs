@@ -7,10 +7,13 @@
 
 pub mod adjudication;
 pub mod clock;
+pub mod game;
 pub mod info;
+pub mod openings;
 pub mod options;
 pub mod player;
 pub mod process;
+pub mod record;
 pub mod schedule;
 pub mod spec;
 pub mod sprt;
