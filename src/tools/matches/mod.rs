@@ -7,15 +7,20 @@
 
 pub mod adjudication;
 pub mod clock;
+pub mod export;
 pub mod game;
 pub mod info;
 pub mod openings;
 pub mod options;
 pub mod player;
+pub mod plot;
 pub mod process;
+pub mod progress;
 pub mod record;
 pub mod schedule;
 pub mod spec;
 pub mod sprt;
+pub mod standings;
 pub mod stats;
+pub mod summary;
 pub mod supervisor;
