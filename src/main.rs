@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use kozuka::engine::GameId;
-use kozuka::tools::{bench, perft};
+use kozuka::tools::{bench, matches, perft};
 use kozuka::usi;
 
 /// A minishogi and shogi engine. Without a subcommand it speaks USI on the standard streams.
@@ -26,16 +26,26 @@ enum Command {
     Perft(perft::PerftArgs),
     /// Search a fixed list of positions; the last line is `<nodes> nodes <nps> nps`
     Bench(bench::BenchArgs),
+    /// Play matches between USI engines
+    Match(Box<matches::MatchArgs>),
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            // Help and version are no errors; 2 is what `match` says when its test has accepted H0.
+            return if error.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        }
+    };
     let result: Result<bool, Box<dyn Error>> = match &cli.command {
         None => {
             usi::run(cli.variant);
             Ok(true)
         }
         Some(Command::Perft(args)) => perft::run(args, cli.variant, &mut io::stdout()).map_err(Into::into),
+        Some(Command::Match(args)) => return ExitCode::from(matches::run(args, cli.variant)),
         Some(Command::Bench(args)) => bench::run(args, &mut io::stdout()).map(|_| true).map_err(Into::into),
     };
     match result {

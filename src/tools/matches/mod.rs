@@ -6,6 +6,7 @@
 //! The rules of the games come from [`crate::engine`] alone.
 
 pub mod adjudication;
+pub mod cli;
 pub mod clock;
 pub mod export;
 pub mod game;
@@ -17,10 +18,15 @@ pub mod plot;
 pub mod process;
 pub mod progress;
 pub mod record;
+pub mod runner;
 pub mod schedule;
+pub mod setup;
 pub mod spec;
 pub mod sprt;
 pub mod standings;
 pub mod stats;
 pub mod summary;
 pub mod supervisor;
+
+pub use cli::MatchArgs;
+pub use setup::run;
