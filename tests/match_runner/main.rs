@@ -1,0 +1,29 @@
+//! `kozuka match` against scripted engines. The program of the tests is also the scripted engine.
+
+mod faults;
+#[cfg(target_os = "linux")]
+mod lifetime;
+mod mock;
+mod play;
+mod support;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    if let [flag, rest @ ..] = &arguments[..]
+        && flag == "--mock"
+    {
+        return mock::run(rest);
+    }
+    let mut tests = [faults::TESTS, play::TESTS].concat();
+    #[cfg(target_os = "linux")]
+    tests.extend(lifetime::TESTS);
+    let trial = |(name, test): support::Test| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    libtest_mimic::run(&Arguments::from_args(), tests.into_iter().map(trial).collect()).exit();
+}
