@@ -65,6 +65,9 @@ fn points(names: &[String], games: &[&GameRecord], sprt: Option<&Sprt>) -> Vec<P
     points
 }
 
+/// How axes are labelled.
+const LABELS: (&str, i32) = ("sans-serif", 17);
+
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type DrawError<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
 
@@ -90,12 +93,19 @@ fn elo_chart<'a>(area: &Area<'a>, title: &str, points: &[Point], games: f64) -> 
     let low = settled.iter().map(|point| point.low).fold(-10.0, f64::min);
     let high = settled.iter().map(|point| point.high).fold(10.0, f64::max);
     let mut chart = ChartBuilder::on(area)
-        .caption(title, ("sans-serif", 22))
+        .caption(title, ("sans-serif", 28))
         .margin(12)
-        .x_label_area_size(40)
-        .y_label_area_size(60)
+        .x_label_area_size(45)
+        .y_label_area_size(70)
         .build_cartesian_2d(0.0..games, low..high)?;
-    chart.configure_mesh().x_desc("games").y_desc("Elo, 95 % interval").x_label_formatter(&whole).draw()?;
+    chart
+        .configure_mesh()
+        .x_desc("games")
+        .y_desc("Elo, 95 % interval")
+        .x_label_formatter(&whole)
+        .label_style(LABELS)
+        .axis_desc_style(LABELS)
+        .draw()?;
     let inside = |value: f64| value.clamp(low, high);
     let band = points.iter().map(|point| (point.games, inside(point.high)));
     let band = band.chain(points.iter().rev().map(|point| (point.games, inside(point.low))));
@@ -111,11 +121,18 @@ fn llr_chart<'a>(area: &Area<'a>, sprt: &Sprt, points: &[Point], games: f64) -> 
     let high = points.iter().map(|point| point.llr).fold(upper, f64::max) + 0.3;
     let mut chart = ChartBuilder::on(area)
         .margin(12)
-        .x_label_area_size(40)
-        .y_label_area_size(60)
+        .x_label_area_size(45)
+        .y_label_area_size(70)
         .build_cartesian_2d(0.0..games, low..high)?;
     let desc = format!("LLR, {} against {}", sprt.elo0, sprt.elo1);
-    chart.configure_mesh().x_desc("games").y_desc(desc).x_label_formatter(&whole).draw()?;
+    chart
+        .configure_mesh()
+        .x_desc("games")
+        .y_desc(desc)
+        .x_label_formatter(&whole)
+        .label_style(LABELS)
+        .axis_desc_style(LABELS)
+        .draw()?;
     chart.draw_series(LineSeries::new([(0.0, lower), (games, lower)], &RED))?;
     chart.draw_series(LineSeries::new([(0.0, upper), (games, upper)], &GREEN))?;
     let curve = std::iter::once((0.0, 0.0)).chain(points.iter().map(|point| (point.games, point.llr)));

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -90,6 +90,13 @@ struct Written {
     at: Instant,
 }
 
+/// The last lines of stderr, and whether it has been read to its end.
+#[derive(Default)]
+struct Tail {
+    state: Mutex<(VecDeque<String>, bool)>,
+    ended: Condvar,
+}
+
 /// An engine that runs. Dropping it kills it and what it started.
 pub struct EngineProcess {
     child: Arc<SharedChild>,
@@ -98,7 +105,7 @@ pub struct EngineProcess {
     queued: u64,
     written: Arc<Mutex<Written>>,
     events: Receiver<Event>,
-    stderr: Arc<Mutex<VecDeque<String>>>,
+    stderr: Arc<Tail>,
     log: Option<UsiLog>,
 }
 
@@ -124,7 +131,7 @@ impl EngineProcess {
         let reader = (Arc::clone(&child), log.clone());
         thread::spawn(move || read_lines(stdout, &sender, &reader.0, reader.1.as_ref()));
 
-        let stderr = Arc::new(Mutex::new(VecDeque::new()));
+        let stderr = Arc::new(Tail::default());
         let tail = (Arc::clone(&stderr), log.clone());
         thread::spawn(move || keep_tail(error_output, &tail.0, tail.1.as_ref()));
 
@@ -158,9 +165,13 @@ impl EngineProcess {
         }
     }
 
-    /// The last lines of stderr.
+    /// The last lines of stderr. It waits a moment for what may be on its way, and longer if the process has ended.
     pub fn stderr_tail(&self) -> Vec<String> {
-        lock(&self.stderr).iter().cloned().collect()
+        let ended = matches!(self.child.try_wait(), Ok(Some(_)));
+        let patience = Duration::from_millis(if ended { 500 } else { 20 });
+        let waited = self.stderr.ended.wait_timeout_while(lock(&self.stderr.state), patience, |(_, at_end)| !*at_end);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.0.iter().cloned().collect()
     }
 
     /// Writes a remark into the log of the dialogue, if there is one.
@@ -229,18 +240,20 @@ fn read_lines(stdout: impl Read, events: &SyncSender<Event>, child: &SharedChild
     }
 }
 
-fn keep_tail(stderr: impl Read, tail: &Mutex<VecDeque<String>>, log: Option<&UsiLog>) {
+fn keep_tail(stderr: impl Read, tail: &Tail, log: Option<&UsiLog>) {
     let mut reader = BufReader::new(stderr);
     while let Some(line) = next_line(&mut reader) {
         if let Some(log) = log {
             log.line('!', &line);
         }
-        let mut tail = lock(tail);
-        if tail.len() == STDERR_LINES {
-            tail.pop_front();
+        let (lines, _) = &mut *lock(&tail.state);
+        if lines.len() == STDERR_LINES {
+            lines.pop_front();
         }
-        tail.push_back(line.chars().take(1000).collect());
+        lines.push_back(line.chars().take(1000).collect());
     }
+    lock(&tail.state).1 = true;
+    tail.ended.notify_all();
 }
 
 /// The next line without its end, cut to [`LINE_LIMIT`], with bytes that are no UTF-8 replaced; `None` at the end.
