@@ -17,12 +17,12 @@ trait Middle: Variant {
 }
 
 impl Middle for Minishogi {
-    const MIDDLE: &'static str = "2r1k/1g1+P1/2B2/1sP2/K1R2 w GSb 41";
+    const MIDDLE: &'static str = "2r2/2G1P/k4/2br1/K4 w Gb2sp 1";
     const DEPTH: u32 = 5;
 }
 
 impl Middle for Shogi {
-    const MIDDLE: &'static str = "lr6l/4g1k1p/1s1p1pgp1/p3P1N1P/2Pl5/PPbBSP3/6PP1/4S1SK1/1+r3G1NL b N3Pgn2p 41";
+    const MIDDLE: &'static str = "skg2g1s+R/lp6l/4prp1P/p1p2p3/1n1p4p/2BP2Pp1/P1PKPP2L/1B2G1G2/LN1S1NSN1 b 2P 71";
     const DEPTH: u32 = 4;
 }
 

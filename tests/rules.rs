@@ -242,6 +242,23 @@ fn a_null_move_parts_the_history() {
     assert_eq!(position.occurrences(), 2);
 }
 
+#[test]
+fn a_search_takes_the_first_return_inside_its_tree_for_the_fourth() {
+    let mut position = read::<Minishogi>(START, Rules::default());
+    play(&mut position, "4e4d 2a2b 4d4e 2b2a");
+    // The root is the first position again; its earlier occurrence is of the game, not of the tree.
+    let root = position.ply();
+    assert_eq!(position.repetition_in_search(root), None);
+    play(&mut position, "4e4d");
+    assert_eq!(position.repetition_in_search(root), None);
+    play(&mut position, "2a2b 4d4e 2b2a");
+    assert_eq!(position.occurrences(), 3);
+    assert_eq!(position.repetition_in_search(root), None, "the root itself stands for the game");
+    play(&mut position, "4e4d");
+    let end = position.repetition_in_search(root).map(|end| end.to_string());
+    assert_eq!(end.as_deref(), Some("gote_wins repetition"));
+}
+
 // Perpetual check.
 
 const PERPETUAL: (&str, &str) = ("4k/5/5/5/K2R1 b - 1", "2e1e 1a2a 1e2e 2a1a");

@@ -198,7 +198,7 @@ impl<V: Variant> Position<V> {
         key as usize % SEEN_SLOTS
     }
 
-    /// The piece of that side's type on the board as a set.
+    /// All squares with a piece of that side and type.
     #[inline(always)]
     pub fn pieces(&self, color: Color, kind: PieceType) -> Bitboard<V> {
         self.board.pieces(color, kind)

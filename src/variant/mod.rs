@@ -54,6 +54,9 @@ const fn kinds(pieces: &[(PieceType, usize)]) -> u16 {
     let mut mask = 0;
     let mut i = 0;
     while i < pieces.len() {
+        // One side may hold them all: there must be room in its hand, and a key for each.
+        let room = if matches!(pieces[i].0, PieceType::Pawn) { 18 } else { 15 };
+        assert!(pieces[i].1 <= room, "more pieces than a hand can hold");
         mask |= 1 << pieces[i].0 as u16;
         i += 1;
     }
