@@ -186,7 +186,13 @@ impl Spec {
         match &self.kind {
             Kind::Check { get, .. } => UsiOption::check(self.name, get(defaults)),
             Kind::Spin { min, max, get, .. } => UsiOption::spin(self.name, get(defaults), *min, *max),
-            Kind::Combo { vars, get, .. } => UsiOption::combo(self.name, get(defaults), vars()),
+            Kind::Combo { vars, get, .. } => {
+                let default = get(defaults);
+                let mut vars = vars();
+                // Through UCI2WB XBoard takes the first choice for the default, and sets it.
+                vars.sort_by_key(|&var| var != default);
+                UsiOption::combo(self.name, default, vars)
+            }
         }
     }
 
@@ -283,7 +289,7 @@ mod tests {
         set(&mut options, "USI_Variant", "minishogi");
         let line = options.listing().map(|command| format_command(&command)).nth(4);
         // One client looks for exactly this beginning.
-        assert_eq!(line.as_deref(), Some("option name USI_Variant type combo default shogi var minishogi var shogi"));
+        assert_eq!(line.as_deref(), Some("option name USI_Variant type combo default shogi var shogi var minishogi"));
     }
 
     #[test]
