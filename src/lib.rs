@@ -10,6 +10,7 @@ pub mod eval;
 pub mod geometry;
 pub mod movegen;
 pub mod position;
+pub mod record;
 pub mod search;
 pub mod tools;
 pub mod types;

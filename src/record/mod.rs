@@ -1,0 +1,4 @@
+//! What is kept of games.
+
+pub mod diagram;
+pub mod packed;
