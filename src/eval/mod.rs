@@ -1,7 +1,11 @@
 //! Evaluation: what a position is worth to the side to move, without looking ahead.
 
+pub mod accumulator;
+pub mod features;
 mod king_relative;
 mod material;
+pub mod network;
+pub mod simd;
 
 pub use material::{exchange_value, promotion_gain, value};
 
@@ -22,3 +26,6 @@ impl Evaluator {
         king_relative::evaluate(position).clamp(-MAX_EVAL, MAX_EVAL)
     }
 }
+
+#[cfg(test)]
+mod tests;

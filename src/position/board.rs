@@ -190,6 +190,16 @@ impl<V: Variant> Board<V> {
         key
     }
 
+    /// The squares on which the two boards do not hold the same.
+    #[inline(always)]
+    pub fn differing_squares(&self, other: &Self) -> Bitboard<V> {
+        let mut squares = (self.by_color[0] ^ other.by_color[0]) | (self.by_color[1] ^ other.by_color[1]);
+        for (mine, theirs) in self.by_kind.iter().zip(&other.by_kind) {
+            squares |= *mine ^ *theirs;
+        }
+        squares
+    }
+
     /// The pieces of `color` that attack the square, if the board were occupied as given.
     #[inline]
     pub fn attackers(&self, color: Color, square: Square, occupied: Bitboard<V>) -> Bitboard<V> {
