@@ -19,7 +19,7 @@ use crate::variant::Variant;
 
 /// Plies that are remembered apart; positions so many plies apart share a place.
 const PLIES: usize = 256;
-/// More rows than this are applied in portions.
+/// Pieces on the board and in hand that can differ between two boards.
 const MAX_CHANGES: usize = 128;
 
 /// A position that was evaluated, with the sums of both sides.
@@ -43,18 +43,34 @@ pub struct Accumulators<V: Variant> {
     plies: Vec<Known<V>>,
     /// By side and king square.
     cache: Vec<Cached<V>>,
+    scratch: Scratch,
+}
+
+/// Room to work in, so that nothing large is moved about.
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    shared: Changes,
+    own: Changes,
+    rows: Changed,
 }
 
 /// A piece in hand by owner, type and count.
 type Held = (Color, PieceType, usize);
 
 /// What differs between two boards.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Changes {
     added: ArrayVec<(Piece, Square), MAX_CHANGES>,
     removed: ArrayVec<(Piece, Square), MAX_CHANGES>,
     held: ArrayVec<Held, MAX_CHANGES>,
     released: ArrayVec<Held, MAX_CHANGES>,
+}
+
+/// The same as rows of one side.
+#[derive(Clone, Debug, Default)]
+struct Changed {
+    added: ArrayVec<u32, MAX_CHANGES>,
+    removed: ArrayVec<u32, MAX_CHANGES>,
 }
 
 /// Number of squares on which two boards differ.
@@ -63,54 +79,59 @@ fn distance<V: Variant>(from: &Board<V>, to: &Board<V>) -> usize {
     from.differing_squares(to).count()
 }
 
-#[inline(always)]
-fn changes<V: Variant>(from: Option<&Board<V>>, to: &Board<V>) -> Changes {
-    let mut changes = Changes::default();
-    let squares = from.map_or(to.occupied(), |from| from.differing_squares(to));
-    for square in squares {
-        if let Some(piece) = from.and_then(|from| from.piece_on(square)) {
-            changes.removed.push((piece, square));
+impl Changes {
+    /// Becomes what leads from one board, or from nothing, to the other.
+    #[inline(always)]
+    fn find<V: Variant>(&mut self, from: Option<&Board<V>>, to: &Board<V>) {
+        self.added.clear();
+        self.removed.clear();
+        self.held.clear();
+        self.released.clear();
+        for square in from.map_or(to.occupied(), |from| from.differing_squares(to)) {
+            if let Some(piece) = from.and_then(|from| from.piece_on(square)) {
+                self.removed.push((piece, square));
+            }
+            if let Some(piece) = to.piece_on(square) {
+                self.added.push((piece, square));
+            }
         }
-        if let Some(piece) = to.piece_on(square) {
-            changes.added.push((piece, square));
+        for owner in Color::ALL {
+            let (before, now) = (from.map(|from| from.hand(owner)).unwrap_or_default(), to.hand(owner));
+            if before == now {
+                continue;
+            }
+            for &(kind, _) in V::PIECES.iter().filter(|(kind, _)| *kind != PieceType::King) {
+                let (before, now) = (before.count(kind), now.count(kind));
+                (before + 1..=now).for_each(|count| self.held.push((owner, kind, count)));
+                (now + 1..=before).for_each(|count| self.released.push((owner, kind, count)));
+            }
         }
     }
-    for owner in Color::ALL {
-        let (before, now) = (from.map(|from| from.hand(owner)).unwrap_or_default(), to.hand(owner));
-        if before == now {
-            continue;
-        }
-        for &(kind, _) in V::PIECES.iter().filter(|(kind, _)| *kind != PieceType::King) {
-            let (before, now) = (before.count(kind), now.count(kind));
-            (before + 1..=now).for_each(|count| changes.held.push((owner, kind, count)));
-            (now + 1..=before).for_each(|count| changes.released.push((owner, kind, count)));
-        }
-    }
-    changes
-}
 
-/// `target` becomes the sums after the changes, as `view` sees them.
-#[inline(always)]
-fn apply<V: Variant>(network: &Network<V>, view: View<V>, changes: &Changes, source: &Row, target: &mut Row) {
-    let rows = &network.weights().features;
-    let list = |pieces: &[(Piece, Square)], held: &[Held]| {
-        let pieces = pieces.iter().filter_map(|&(piece, square)| view.piece_row(piece, square));
-        let held = held.iter().map(|&(owner, kind, count)| view.hand_row(owner, kind, count));
-        pieces.chain(held).map(|row| &rows[row]).collect::<ArrayVec<&Row, { 2 * MAX_CHANGES }>>()
-    };
-    simd::update(target, source, &list(&changes.added, &changes.held), &list(&changes.removed, &changes.released));
+    /// Changes the sums of the side whose view it is.
+    #[inline(always)]
+    fn apply<V: Variant>(&self, network: &Network<V>, view: View<V>, rows: &mut Changed, sums: &mut Row) {
+        rows.added.clear();
+        rows.removed.clear();
+        let piece_row = |&(piece, square): &(Piece, Square)| view.piece_row(piece, square).map(|row| row as u32);
+        let hand_row = |&(owner, kind, count): &Held| view.hand_row(owner, kind, count) as u32;
+        rows.added.extend(self.added.iter().filter_map(piece_row));
+        rows.added.extend(self.held.iter().map(hand_row));
+        rows.removed.extend(self.removed.iter().filter_map(piece_row));
+        rows.removed.extend(self.released.iter().map(hand_row));
+        simd::update(sums, &network.weights().features, &rows.added, &rows.removed);
+    }
 }
 
 /// Sums from nothing, without any memory: the reference for all others.
 pub fn refresh<V: Variant>(network: &Network<V>, board: &Board<V>, color: Color) -> Row {
     let view = View::of(color, board.king(color));
-    let mut start = network.weights().biases;
-    if let Some(row) = view.color_row() {
-        let biases = start;
-        simd::update(&mut start, &biases, &[&network.weights().features[row]], &[]);
-    }
-    let mut sums = Row::zeroed();
-    apply(network, view, &changes(None, board), &start, &mut sums);
+    let mut sums = network.weights().biases;
+    let color_row = view.color_row().map(|row| row as u32);
+    simd::update(&mut sums, &network.weights().features, color_row.as_slice(), &[]);
+    let mut changes = Changes::default();
+    changes.find(None, board);
+    changes.apply(network, view, &mut Changed::default(), &mut sums);
     sums
 }
 
@@ -121,6 +142,7 @@ impl<V: Variant> Accumulators<V> {
             level,
             plies: vec![Known { board: None, sums: [Row::zeroed(); 2] }; PLIES],
             cache: vec![Cached { board: None, sums: Row::zeroed() }; 2 * V::SQUARES],
+            scratch: Scratch::default(),
         }
     }
 
@@ -142,33 +164,38 @@ impl<V: Variant> Accumulators<V> {
     fn bring_up_to_date(&mut self, network: &Network<V>, board: &Board<V>, ply: usize) {
         let here = ply % PLIES;
         let before = (ply + PLIES - 1) % PLIES;
+        let Scratch { shared, own, rows } = &mut self.scratch;
         let distance_to = |known: &Known<V>| known.board.as_ref().map_or(usize::MAX, |known| distance(known, board));
-        let (nearest, nearest_distance) = {
-            let (from_here, from_before) = (distance_to(&self.plies[here]), distance_to(&self.plies[before]));
-            if from_here <= from_before { (here, from_here) } else { (before, from_before) }
-        };
-        let nearest_board = self.plies[nearest].board;
-        let shared = nearest_board.as_ref().map(|nearest_board| changes(Some(nearest_board), board));
+        let (from_here, from_before) = (distance_to(&self.plies[here]), distance_to(&self.plies[before]));
+        let (nearest, nearest_distance) =
+            if from_here <= from_before { (here, from_here) } else { (before, from_before) };
+        let mut kings = [None; 2];
+        if let Some(known) = &self.plies[nearest].board {
+            shared.find(Some(known), board);
+            kings = Color::ALL.map(|color| Some(known.king(color)));
+        }
 
         for color in Color::ALL {
             let king = board.king(color);
             let view = View::of(color, king);
-            let cached = &mut self.cache[color.index() * V::SQUARES + king.index()];
+            let side = color.index();
+            let cached = &mut self.cache[side * V::SQUARES + king.index()];
             let cached_distance = cached.board.as_ref().map_or(usize::MAX, |cached| distance(cached, board));
-            let same_view = nearest_board.as_ref().is_some_and(|nearest| nearest.king(color) == king);
-            if let Some(shared) = shared.as_ref().filter(|_| same_view && nearest_distance <= cached_distance) {
-                let source = self.plies[nearest].sums[color.index()];
-                apply(network, view, shared, &source, &mut self.plies[here].sums[color.index()]);
+            if kings[side] == Some(king) && nearest_distance <= cached_distance {
+                if nearest != here {
+                    self.plies[here].sums[side] = self.plies[nearest].sums[side];
+                }
+                shared.apply(network, view, rows, &mut self.plies[here].sums[side]);
                 continue;
             }
             if let Some(cached_board) = &cached.board {
-                let source = cached.sums;
-                apply(network, view, &changes(Some(cached_board), board), &source, &mut cached.sums);
+                own.find(Some(cached_board), board);
+                own.apply(network, view, rows, &mut cached.sums);
             } else {
                 cached.sums = refresh(network, board, color);
             }
             cached.board = Some(*board);
-            self.plies[here].sums[color.index()] = cached.sums;
+            self.plies[here].sums[side] = cached.sums;
         }
         self.plies[here].board = Some(*board);
     }

@@ -28,16 +28,29 @@ pub const WIDTH: usize = 256;
 pub const OUTPUT_BUCKETS: usize = 8;
 /// 1.0 as an activation or a weight of the first layer.
 pub const ACTIVATION_ONE: i16 = 255;
+/// Bits that the square of an activation loses to fit, times a weight, into 32 bits.
+pub const SQUARE_SHIFT: u32 = 6;
 /// 1.0 as a weight of the outputs.
-pub const OUTPUT_ONE: i16 = 64;
-/// The largest weight of the outputs: times an activation it stays within 16 bits.
-pub const OUTPUT_LIMIT: i16 = 127;
+pub const OUTPUT_ONE: i16 = 1_024;
+/// The largest weight of the outputs: with it, no sum of all squared activations overflows.
+pub const OUTPUT_LIMIT: i16 = 2_047;
+const _: () = assert!(2 * WIDTH as i64 * square(ACTIVATION_ONE) as i64 * OUTPUT_LIMIT as i64 <= 1 << 30);
+/// What an output of 1.0 is in integers.
+pub const OUTPUT_UNIT: f64 =
+    (ACTIVATION_ONE as f64 * ACTIVATION_ONE as f64) / (1 << SQUARE_SHIFT) as f64 * OUTPUT_ONE as f64;
 /// Centipawns for an output of 1.0, that is, for odds of e to 1.
 pub const CENTIPAWNS: i32 = 600;
 
 const MAGIC: [u8; 8] = *b"KozukaNN";
 const FORMAT: u32 = 1;
 const HEADER_BYTES: usize = 64;
+
+/// The square of an activation between 0 and [`ACTIVATION_ONE`].
+#[inline(always)]
+pub const fn square(active: i16) -> i16 {
+    let active = active as u16;
+    ((active.wrapping_mul(active) + (1 << SQUARE_SHIFT >> 1)) >> SQUARE_SHIFT) as i16
+}
 
 /// The weights of one feature, or what they add up to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
@@ -57,7 +70,7 @@ pub struct Weights {
     pub biases: Row,
     /// The outputs'.
     pub outputs: [OutputRow; OUTPUT_BUCKETS],
-    /// The outputs' biases, in units of `ACTIVATION_ONE * OUTPUT_ONE`.
+    /// The outputs' biases, in units of 1 / [`OUTPUT_UNIT`].
     pub output_biases: [i32; OUTPUT_BUCKETS],
 }
 
@@ -202,7 +215,7 @@ impl Weights {
                 .flat_map(|output| &output.0)
                 .flat_map(|row| row.0)
                 .all(|value| value.unsigned_abs() <= OUTPUT_LIMIT.unsigned_abs())
-            && self.output_biases.iter().all(|bias| bias.unsigned_abs() <= 1 << 24)
+            && self.output_biases.iter().all(|bias| bias.unsigned_abs() <= 1 << 29)
     }
 }
 
@@ -306,11 +319,12 @@ impl<V: Variant> Network<V> {
     /// that says in the plainest way what all faster code must compute.
     pub fn output(&self, sums: [&Row; 2], side: Color, bucket: usize) -> Score {
         let weights = &self.weights.outputs[bucket];
-        let mut total = 0_i32;
+        let mut total = 0;
         for (part, half) in [(sums[side.index()], &weights.0[0]), (sums[(!side).index()], &weights.0[1])] {
             for (&value, &weight) in part.0.iter().zip(&half.0) {
                 let active = i32::from(value.clamp(0, ACTIVATION_ONE));
-                total = total.wrapping_add(active * active * i32::from(weight));
+                let squared = (active * active + (1 << SQUARE_SHIFT >> 1)) >> SQUARE_SHIFT;
+                total += squared * i32::from(weight);
             }
         }
         self.centipawns(total, bucket)
@@ -319,8 +333,9 @@ impl<V: Variant> Network<V> {
     /// Centipawns from the sum of squared activations times weights.
     #[inline(always)]
     pub fn centipawns(&self, total: i32, bucket: usize) -> Score {
-        let (one, output_one) = (i64::from(ACTIVATION_ONE), i64::from(OUTPUT_ONE));
-        let output = i64::from(total) / one + i64::from(self.weights.output_biases[bucket]);
-        (output * i64::from(CENTIPAWNS) / (one * output_one)) as Score
+        // OUTPUT_UNIT is a / 2^SQUARE_SHIFT.
+        const UNIT: i64 = ACTIVATION_ONE as i64 * ACTIVATION_ONE as i64 * OUTPUT_ONE as i64;
+        let output = i64::from(total + self.weights.output_biases[bucket]);
+        (output * (i64::from(CENTIPAWNS) << SQUARE_SHIFT) / UNIT) as Score
     }
 }

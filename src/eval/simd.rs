@@ -4,7 +4,7 @@
 //! turns the loops into vector code for it. That all levels compute the same is then not a matter of care, and nothing
 //! but the call into a level is unsafe. (On aarch64 NEON belongs to the base level.)
 
-use super::network::{ACTIVATION_ONE, OutputRow, Row, WIDTH};
+use super::network::{ACTIVATION_ONE, OutputRow, Row, WIDTH, square};
 
 /// What the machine offers. Made only by looking at the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,32 +83,35 @@ impl Level {
     }
 }
 
-/// `target` becomes `source` with some rows added and as many or others taken away.
+/// Adds some rows to the sums and takes others away.
 #[inline(always)]
-pub fn update(target: &mut Row, source: &Row, added: &[&Row], removed: &[&Row]) {
+pub fn update(sums: &mut Row, rows: &[Row], added: &[u32], removed: &[u32]) {
+    let row = |index: u32| &rows[index as usize].0;
     match (added, removed) {
-        // The usual moves at one pass: a step or drop, and a capture.
+        // The usual moves in one pass: a step or drop, and a capture.
         (&[a], &[r]) => {
+            let (a, r) = (row(a), row(r));
             for i in 0..WIDTH {
-                target.0[i] = source.0[i].wrapping_add(a.0[i]).wrapping_sub(r.0[i]);
+                sums.0[i] = sums.0[i].wrapping_add(a[i]).wrapping_sub(r[i]);
             }
         }
         (&[a, b], &[r, s]) => {
+            let (a, b, r, s) = (row(a), row(b), row(r), row(s));
             for i in 0..WIDTH {
-                target.0[i] =
-                    source.0[i].wrapping_add(a.0[i]).wrapping_add(b.0[i]).wrapping_sub(r.0[i]).wrapping_sub(s.0[i]);
+                sums.0[i] = sums.0[i].wrapping_add(a[i]).wrapping_add(b[i]).wrapping_sub(r[i]).wrapping_sub(s[i]);
             }
         }
         _ => {
-            *target = *source;
-            for row in added {
+            for &index in added {
+                let row = row(index);
                 for i in 0..WIDTH {
-                    target.0[i] = target.0[i].wrapping_add(row.0[i]);
+                    sums.0[i] = sums.0[i].wrapping_add(row[i]);
                 }
             }
-            for row in removed {
+            for &index in removed {
+                let row = row(index);
                 for i in 0..WIDTH {
-                    target.0[i] = target.0[i].wrapping_sub(row.0[i]);
+                    sums.0[i] = sums.0[i].wrapping_sub(row[i]);
                 }
             }
         }
@@ -118,13 +121,11 @@ pub fn update(target: &mut Row, source: &Row, added: &[&Row], removed: &[&Row]) 
 /// The sum of squared clipped activations times weights, for the side to move and the other side.
 #[inline(always)]
 pub fn weighted_squares(us: &Row, them: &Row, weights: &OutputRow) -> i32 {
-    let mut total = 0_i32;
+    let mut total = 0;
     for (sums, weights) in [(us, &weights.0[0]), (them, &weights.0[1])] {
         for i in 0..WIDTH {
-            let active = sums.0[i].clamp(0, ACTIVATION_ONE);
-            // Within 16 bits, since no weight is above `OUTPUT_LIMIT`: multiply-add of pairs does the rest.
-            let weighted = active.wrapping_mul(weights.0[i]);
-            total = total.wrapping_add(i32::from(weighted) * i32::from(active));
+            // 16 bits times 16 bits, summed by pairs into 32: one instruction for vectors.
+            total += i32::from(square(sums.0[i].clamp(0, ACTIVATION_ONE))) * i32::from(weights.0[i]);
         }
     }
     total

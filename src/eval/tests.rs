@@ -27,7 +27,7 @@ pub(crate) fn random_network<V: Variant>(seed: u64) -> Network<V> {
     let features = (0..Features::<V>::ROWS).map(|_| row(90)).collect();
     let biases = row(150);
     let outputs = std::array::from_fn(|_| OutputRow([row(OUTPUT_LIMIT), row(OUTPUT_LIMIT)]));
-    let output_biases = std::array::from_fn(|_| rng.random_range(-20_000..20_000));
+    let output_biases = std::array::from_fn(|_| rng.random_range(-1_000_000..1_000_000));
     Network::new(Weights { features, biases, outputs, output_biases }).unwrap()
 }
 

@@ -2,5 +2,7 @@
 
 pub mod bench;
 pub mod datagen;
+mod interrupt;
 pub mod matches;
 pub mod perft;
+pub mod train;

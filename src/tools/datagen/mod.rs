@@ -17,6 +17,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::interrupt;
 use crate::position::{Rules, Sennichite};
 use crate::types::Score;
 use crate::variant::{Minishogi, Variant};
@@ -193,8 +194,7 @@ pub fn run(args: &DatagenArgs) -> Result<(), DatagenError> {
     let threads = args.threads.unwrap_or(cores).max(1);
     let share = |thread| args.positions / threads as u64 + u64::from((thread as u64) < args.positions % threads as u64);
 
-    let stop: &'static AtomicBool = Box::leak(Box::default());
-    ctrlc::set_handler(|| stop.store(true, Ordering::Relaxed))?;
+    let stop = interrupt::catch()?;
     let shards = (0..threads)
         .map(|thread| Shard::open::<Minishogi>(&args.out, &settings, thread, args.resume))
         .collect::<Result<Vec<_>, _>>()?;
