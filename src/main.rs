@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use kozuka::engine::GameId;
-use kozuka::tools::{bench, matches, perft};
+use kozuka::tools::{bench, datagen, matches, perft, train};
 use kozuka::usi;
 
 /// A minishogi and shogi engine. Without a subcommand it speaks USI on the standard streams.
@@ -28,6 +28,10 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Play matches between USI engines
     Match(Box<matches::MatchArgs>),
+    /// Make training positions by self-play
+    Datagen(datagen::DatagenArgs),
+    /// Train a network on such positions
+    Train(train::TrainArgs),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +50,8 @@ fn main() -> ExitCode {
         }
         Some(Command::Perft(args)) => perft::run(args, cli.variant, &mut io::stdout()).map_err(Into::into),
         Some(Command::Match(args)) => return ExitCode::from(matches::run(args, cli.variant)),
+        Some(Command::Datagen(args)) => datagen::run(args).map(|()| true).map_err(Into::into),
+        Some(Command::Train(args)) => train::run(args).map(|()| true).map_err(Into::into),
         Some(Command::Bench(args)) => bench::run(args, &mut io::stdout()).map(|_| true).map_err(Into::into),
     };
     match result {

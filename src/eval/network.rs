@@ -237,10 +237,25 @@ impl<V: Variant> Network<V> {
         Ok(Self { weights: Arc::new(weights), game: std::marker::PhantomData })
     }
 
+    /// Shares weights that [`Network::new`] has accepted for this game.
+    pub(super) fn from_checked(weights: Arc<Weights>) -> Self {
+        Self { weights, game: std::marker::PhantomData }
+    }
+
+    /// The weights, to be shared.
+    pub(super) fn into_weights(self) -> Arc<Weights> {
+        self.weights
+    }
+
     /// The weights.
     #[inline(always)]
     pub fn weights(&self) -> &Weights {
         &self.weights
+    }
+
+    /// A number that tells networks apart.
+    pub fn checksum(&self) -> u64 {
+        checksum(&self.weights.payload())
     }
 
     /// The network as a file's content.

@@ -96,6 +96,14 @@ fn incremental_sums_are_the_refreshed_ones_over_100_000_plies() {
 }
 
 #[test]
+fn the_network_in_the_program_is_sound_and_small() {
+    assert!(super::EMBEDDED.iter().all(|(_, bytes)| bytes.len() <= 8 << 20));
+    let network = super::embedded::<Minishogi>().unwrap();
+    assert_eq!(network.to_bytes(), super::EMBEDDED[0].1);
+    assert!(super::embedded::<Shogi>().is_none());
+}
+
+#[test]
 fn a_9x9_network_needs_nothing_but_weights() {
     walk::<Shogi>(3_000);
 }

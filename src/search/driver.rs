@@ -11,6 +11,8 @@ use super::root::{RootMove, Stopper};
 use super::tt::Table;
 use super::worker::{Memory, NodeCounter, Shared, Worker};
 use super::{Answer, Report, SearchOptions};
+use crate::eval::embedded;
+use crate::eval::network::Network;
 use crate::movegen::{can_declare_win, is_legal, legal_moves};
 use crate::position::Position;
 use crate::types::score::{INFINITE, MAX_PLY, RULE_WIN, mate_distance, mated_in};
@@ -27,10 +29,10 @@ pub struct Searcher<V: Variant> {
     options: SearchOptions,
     table: Table,
     /// One for each thread.
-    memories: Vec<Memory>,
+    memories: Vec<Memory<V>>,
+    network: Option<Network<V>>,
     /// Runs the helpers; the main worker runs on the thread that calls `search`.
     pool: Option<ThreadPool>,
-    game: std::marker::PhantomData<V>,
 }
 
 impl<V: Variant> Default for Searcher<V> {
@@ -40,14 +42,16 @@ impl<V: Variant> Default for Searcher<V> {
 }
 
 impl<V: Variant> Searcher<V> {
-    /// A searcher with a smallest table and one thread, until it is configured.
+    /// A searcher with a smallest table and one thread, until it is configured; evaluates by the network in the program,
+    /// if the game has one.
     ///
     /// # Panics
     /// If there is no memory for one MiB.
     pub fn new() -> Self {
         let table = Self::smallest_table();
         let options = SearchOptions { hash_mib: 1, ..SearchOptions::default() };
-        Self { options, table, memories: vec![Memory::new()], pool: None, game: std::marker::PhantomData }
+        let network = embedded();
+        Self { options, table, memories: vec![Memory::new(network.clone())], network, pool: None }
     }
 
     fn smallest_table() -> Table {
@@ -108,7 +112,15 @@ impl<V: Variant> Searcher<V> {
         if helpers + 1 < threads {
             notices.push(format!("{threads} threads cannot be started, using {}", helpers + 1));
         }
-        self.memories.resize_with(helpers + 1, Memory::new);
+        let network = &self.network;
+        self.memories.resize_with(helpers + 1, || Memory::new(network.clone()));
+    }
+
+    /// Evaluates by that network from now on, or by hand-made rules. Forgets everything, for it was found out by other
+    /// scores.
+    pub fn set_network(&mut self, network: Option<Network<V>>) {
+        self.network = network;
+        self.new_game();
     }
 
     /// The options in force.
@@ -123,7 +135,7 @@ impl<V: Variant> Searcher<V> {
         self.table = Self::smallest_table();
         self.resize_table(mib, &mut Vec::new());
         for memory in &mut self.memories {
-            *memory = Memory::new();
+            *memory = Memory::new(self.network.clone());
         }
     }
 

@@ -294,12 +294,14 @@ fn searchmoves_restrict_the_root() {
 
 #[test]
 fn the_mirrored_game_is_searched_alike() {
-    // The same position with colors changed, by turning the board.
-    let black = mini("rb1gk/3sp/5/P1S2/KG1BR b - 1");
-    let white = mini("rb1gk/2s1p/5/PS3/KG1BR w - 1");
-    let (a, _) = search(&black, &Limits::depth(3), &SearchOptions { ..options() });
-    let (b, _) = search(&white, &Limits::depth(3), &SearchOptions { ..options() });
-    assert_eq!(final_score(&a), final_score(&b));
+    // The same position with colors changed, by turning the board. Networks know that repetitions are not alike for
+    // both colors, so the search is looked at without one.
+    let scores = ["rb1gk/3sp/5/P1S2/KG1BR b - 1", "rb1gk/2s1p/5/PS3/KG1BR w - 1"].map(|sfen| {
+        let mut searcher = Searcher::new();
+        searcher.set_network(None);
+        final_score(&run(&mut searcher, &mini(sfen), &Limits::depth(3)).0)
+    });
+    assert_eq!(scores[0], scores[1]);
 }
 
 #[test]
@@ -309,7 +311,9 @@ fn several_threads_find_the_same_mate() {
         &Limits::depth(10),
         &SearchOptions { threads: 3, hash_mib: 1, ..options() },
     );
-    assert_eq!((final_score(&reports), best::<Minishogi>(answer).as_str()), (MATE - 3, "S*2c"));
+    // Which of the mates in three comes first is a matter of chance.
+    assert_eq!(final_score(&reports), MATE - 3);
+    assert!(matches!(answer, Answer::Move { .. }));
 }
 
 #[test]

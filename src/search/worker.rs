@@ -8,6 +8,7 @@ use super::history::History;
 use super::root::{RootMove, Stopper};
 use super::tt::Table;
 use crate::eval::Evaluator;
+use crate::eval::network::Network;
 use crate::movegen::has_legal_move;
 use crate::position::{Outcome, Position};
 use crate::types::score::{DRAW, MAX_PLY, RULE_WIN, mated_in};
@@ -37,14 +38,14 @@ impl Shared<'_> {
 
 /// What a worker remembers from one search of a game to the next.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct Memory<V: Variant> {
     pub history: History,
-    pub evaluator: Evaluator,
+    pub evaluator: Evaluator<V>,
 }
 
-impl Memory {
-    pub(super) fn new() -> Self {
-        Self { history: History::new(), evaluator: Evaluator }
+impl<V: Variant> Memory<V> {
+    pub(super) fn new(network: Option<Network<V>>) -> Self {
+        Self { history: History::new(), evaluator: Evaluator::new(network) }
     }
 }
 
@@ -57,7 +58,7 @@ const TELL_EVERY: u64 = 256;
 /// One thread's state during one search.
 pub(super) struct Worker<'a, V: Variant> {
     pub shared: &'a Shared<'a>,
-    pub memory: &'a mut Memory,
+    pub memory: &'a mut Memory<V>,
     pub position: Position<V>,
     pub root_moves: Vec<RootMove>,
     /// Decides when to stop; only the main worker has one.
@@ -80,7 +81,7 @@ pub(super) struct Worker<'a, V: Variant> {
 impl<'a, V: Variant> Worker<'a, V> {
     pub(super) fn new(
         shared: &'a Shared<'a>,
-        memory: &'a mut Memory,
+        memory: &'a mut Memory<V>,
         position: Position<V>,
         root_moves: Vec<RootMove>,
         id: usize,

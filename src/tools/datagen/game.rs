@@ -7,6 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use super::Settings;
+use crate::eval::network::Network;
 use crate::movegen::{legal_moves, outcome};
 use crate::position::{Position, Rules};
 use crate::record::diagram::Diagram;
@@ -40,11 +41,12 @@ fn game_seed(seed: u64, thread: usize, game: u64) -> u64 {
 }
 
 impl<'a, V: Variant> Player<'a, V> {
-    pub(super) fn new(settings: &'a Settings, rules: Rules) -> Self {
+    pub(super) fn new(settings: &'a Settings, rules: Rules, network: Option<Network<V>>) -> Self {
         let mut searcher = Searcher::new();
         // A table that a game fills about once: it stays in the cache, and a new one costs next to nothing.
         let hash_mib = (settings.nodes / 1_000).clamp(1, 64) as usize;
         searcher.configure(&SearchOptions { hash_mib, ..SearchOptions::default() });
+        searcher.set_network(network);
         Self { settings, rules, searcher, limits: Limits::nodes(settings.nodes) }
     }
 

@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::interrupt;
+use crate::eval;
+use crate::eval::network::{Network, NetworkError};
 use crate::position::{Rules, Sennichite};
 use crate::types::Score;
 use crate::variant::{Minishogi, Variant};
@@ -62,6 +64,12 @@ pub struct DatagenArgs {
     /// A game is drawn after so many plies.
     #[arg(long, default_value_t = 256)]
     max_plies: u32,
+    /// Evaluate by this network instead of the one in the program.
+    #[arg(long, value_name = "FILE", conflicts_with = "hand_made")]
+    network: Option<PathBuf>,
+    /// Evaluate by hand-made rules instead of a network, as the first generation did.
+    #[arg(long)]
+    hand_made: bool,
     /// What repetition means: sente-loses, draw or attacker-deviates.
     #[arg(long, default_value_t)]
     sennichite: Sennichite,
@@ -91,6 +99,8 @@ pub struct Settings {
     pub max_plies: u32,
     /// The name of the repetition rule.
     pub sennichite: String,
+    /// The network, as a checksum; none for hand-made rules.
+    pub network: Option<u64>,
 }
 
 impl Settings {
@@ -106,6 +116,7 @@ impl Settings {
             max_opening_score: 1_200,
             max_plies: 256,
             sennichite: Sennichite::default().name().to_owned(),
+            network: None,
         }
     }
 
@@ -121,6 +132,9 @@ pub enum DatagenError {
     /// The files.
     #[error(transparent)]
     Shard(#[from] ShardError),
+    /// The network.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
     /// The openings.
     #[error(transparent)]
     Openings(#[from] OpeningsError),
@@ -144,7 +158,7 @@ pub struct Progress {
     pub games: AtomicU64,
 }
 
-/// Plays games on one thread until its shard holds `target` positions or `stop` is set. The shard is then complete as
+/// Plays games with that network, or by hand-made rules, on one thread until its shard holds `target` positions or `stop` is set. The shard is then complete as
 /// far as it goes, and can be resumed.
 ///
 /// # Errors
@@ -152,12 +166,13 @@ pub struct Progress {
 pub fn fill_shard<V: Variant>(
     mut shard: Shard,
     settings: &Settings,
+    network: Option<Network<V>>,
     thread: usize,
     target: u64,
     stop: &AtomicBool,
     progress: &Progress,
 ) -> Result<(), DatagenError> {
-    let mut player = Player::<V>::new(settings, settings.rules()?);
+    let mut player = Player::<V>::new(settings, settings.rules()?, network);
     progress.positions.fetch_add(shard.positions(), Ordering::Relaxed);
     while shard.positions() < target {
         let Some(samples) = player.play(thread, shard.games(), stop) else { break };
@@ -178,7 +193,13 @@ pub fn run(args: &DatagenArgs) -> Result<(), DatagenError> {
     if fewest > most {
         return Err(DatagenError::RandomPlies(fewest, most));
     }
+    let network = match &args.network {
+        _ if args.hand_made => None,
+        Some(path) => Some(Network::load(path)?),
+        None => eval::embedded::<Minishogi>(),
+    };
     let settings = Settings {
+        network: network.as_ref().map(Network::checksum),
         openings: match &args.openings {
             Some(path) => read_openings::<Minishogi>(path)?,
             None => Vec::new(),
@@ -208,8 +229,9 @@ pub fn run(args: &DatagenArgs) -> Result<(), DatagenError> {
             .into_iter()
             .enumerate()
             .map(|(thread, shard)| {
-                let (settings, progress) = (&settings, &progress);
-                scope.spawn(move || fill_shard::<Minishogi>(shard, settings, thread, share(thread), stop, progress))
+                let (settings, network, progress) = (&settings, network.clone(), &progress);
+                let target = share(thread);
+                scope.spawn(move || fill_shard::<Minishogi>(shard, settings, network, thread, target, stop, progress))
             })
             .collect();
         while !workers.iter().all(|worker| worker.is_finished()) {

@@ -15,7 +15,7 @@ fn settings() -> Settings {
 /// Fills a shard in `dir`; with `stop_at`, stops once there are so many positions.
 fn make(dir: &Path, settings: &Settings, resume: bool, target: u64) -> Vec<u8> {
     let shard = Shard::open::<Minishogi>(dir, settings, 0, resume).unwrap();
-    fill_shard::<Minishogi>(shard, settings, 0, target, &AtomicBool::new(false), &Progress::default()).unwrap();
+    fill_shard::<Minishogi>(shard, settings, None, 0, target, &AtomicBool::new(false), &Progress::default()).unwrap();
     fs::read(dir.join(format!("{}-0.kzp", settings.seed))).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn a_stopped_run_goes_on_as_if_it_had_not_been() {
     make(parts.path(), &settings(), false, 150);
     // A stop that comes at once, then a death between the writing of records and of the state.
     let shard = Shard::open::<Minishogi>(parts.path(), &settings(), 0, true).unwrap();
-    fill_shard::<Minishogi>(shard, &settings(), 0, 600, &AtomicBool::new(true), &Progress::default()).unwrap();
+    fill_shard::<Minishogi>(shard, &settings(), None, 0, 600, &AtomicBool::new(true), &Progress::default()).unwrap();
     let path = parts.path().join("9-0.kzp");
     let mut torn = fs::read(&path).unwrap();
     torn.extend_from_slice(&[1; 100]);

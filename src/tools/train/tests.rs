@@ -16,7 +16,8 @@ fn shard(positions: u64) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let settings = DatagenSettings::new::<Minishogi>(60, 5);
     let shard = Shard::open::<Minishogi>(dir.path(), &settings, 0, false).unwrap();
-    fill_shard::<Minishogi>(shard, &settings, 0, positions, &AtomicBool::new(false), &Progress::default()).unwrap();
+    fill_shard::<Minishogi>(shard, &settings, None, 0, positions, &AtomicBool::new(false), &Progress::default())
+        .unwrap();
     dir
 }
 
@@ -74,7 +75,7 @@ fn integers_say_what_floating_point_says() {
         let bucket = Features::<Minishogi>::output_bucket(sample.diagram.hands);
         let integer = network.output([&sums[0], &sums[1]], position.side_to_move(), bucket) as f32;
         let float = output(&trainer.effective, &Example::of::<Minishogi>(&sample, 0.5)) * CENTIPAWNS as f32;
-        let tolerance = 6.0 + float.abs() / 100.0;
+        let tolerance = 15.0 + float.abs() / 50.0;
         assert!((integer - float).abs() < tolerance, "{integer} {float} {}", position.sfen());
         compared += 1;
         if position.piece_on(sample.best.to()).is_none() {
