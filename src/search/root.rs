@@ -127,6 +127,8 @@ impl<V: Variant> Worker<'_, V> {
                 beta = (alpha + beta) / 2;
                 alpha = if is_certain(score) { -INFINITE } else { (score - delta).max(-INFINITE) };
             } else {
+                // Should the next attempt be stopped, this is what is known of the move.
+                self.root_moves[first].previous_score = score;
                 beta = if is_certain(score) { INFINITE } else { (score + delta).min(INFINITE) };
             }
         }

@@ -374,3 +374,17 @@ fn a_ponder_hit_starts_the_clock() {
     assert!(elapsed >= Duration::from_millis(400) && elapsed < Duration::from_secs(3), "{elapsed:?}");
     assert_eq!(start.side_to_move(), Color::Black);
 }
+
+#[test]
+fn a_search_stopped_while_it_changes_its_mind_says_what_it_knows() {
+    // Black is behind. With what earlier searches have left, one of these is stopped after another move has turned out
+    // to be better, but before it is known how much.
+    let position = mini("2k1g/2b1p/3p1/G3R/K1S2 b Srb 6");
+    let mut searcher = Searcher::new();
+    searcher.configure(&SearchOptions::default());
+    for nodes in (1_000..23_000).step_by(311) {
+        let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+        let (reports, _) = run(&mut searcher, &position, &limits);
+        assert_ne!(final_score(&reports), 0, "{nodes} nodes: {:?}", reports.last());
+    }
+}
