@@ -396,11 +396,6 @@ impl GameId {
     pub fn aliases(self) -> &'static [&'static str] {
         with_game!(self, V => V::ALIASES)
     }
-
-    /// What XBoard must be told to set up this game, if it does not know it.
-    pub fn xboard_setup(self) -> Option<&'static str> {
-        with_game!(self, V => V::XBOARD_SETUP)
-    }
 }
 
 impl fmt::Display for GameId {

@@ -41,8 +41,6 @@ pub struct Session {
     game: GameId,
     engine: AnyEngine,
     output: Arc<Output>,
-    /// The game that was last described to the client.
-    described: Option<GameId>,
 }
 
 impl Session {
@@ -50,7 +48,7 @@ impl Session {
     pub fn new(game: GameId, output: Arc<Output>) -> Self {
         let options = Options::new(game);
         let engine = AnyEngine::new(game, options.settings().rules);
-        Self { options, game, engine, output, described: None }
+        Self { options, game, engine, output }
     }
 
     /// Carries out commands until `quit` or the end of the input.
@@ -125,7 +123,6 @@ impl Session {
             self.output.command(&option);
         }
         self.output.command(&UsiCommand::usiok());
-        self.described = None;
     }
 
     fn get_ready(&mut self) {
@@ -133,12 +130,6 @@ impl Session {
             self.settle();
             for notice in self.engine.prepare(&self.options.settings().search) {
                 self.output.say(&notice);
-            }
-        }
-        if self.described != Some(self.game) {
-            self.described = Some(self.game);
-            if let Some(setup) = self.game.xboard_setup() {
-                self.output.command(&UsiCommand::info_string(format!("variant {setup}")));
             }
         }
         self.output.command(&UsiCommand::readyok());

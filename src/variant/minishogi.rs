@@ -28,6 +28,4 @@ impl Variant for Minishogi {
         (PieceType::King, 2),
     ];
     const REPETITION: RepetitionRule = RepetitionRule::Setting;
-    const XBOARD_SETUP: Option<&'static str> =
-        Some("5x5+5_shogi files 5 ranks 5 pocket 5 template shogi startpos rbsgk/4p/5/P4/KGSBR[-] w 0 1");
 }

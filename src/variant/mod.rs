@@ -39,8 +39,6 @@ pub trait Variant: Geometry {
     const REPETITION: RepetitionRule;
     /// Whether a side may declare victory by entering king under the 27-point rule.
     const DECLARATION: bool = false;
-    /// What XBoard must be told through `info string variant …` to set up this game, if it does not know it.
-    const XBOARD_SETUP: Option<&'static str> = None;
 
     /// One bit for each type of [`Self::PIECES`].
     const KINDS: u16 = kinds(Self::PIECES);

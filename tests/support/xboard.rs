@@ -96,7 +96,7 @@ impl XBoard {
         let said = line.strip_prefix("# engine said: ");
         let remark = said.and_then(|said| said.strip_prefix("info string "));
         let complaint = ["violation", "tellusererror", "Error", "Illegal"].iter().any(|bad| line.contains(bad));
-        if complaint || remark.is_some_and(|remark| !remark.starts_with("variant 5x5+5_shogi ")) {
+        if complaint || remark.is_some() {
             self.adapter.fail(&format!("a complaint: {line}"));
         }
         if let Some(sent) = line.strip_prefix("# ").filter(|_| said.is_none()) {
