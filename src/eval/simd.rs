@@ -104,14 +104,14 @@ pub fn update(sums: &mut Row, rows: &[Row], added: &[u32], removed: &[u32]) {
         _ => {
             for &index in added {
                 let row = row(index);
-                for i in 0..WIDTH {
-                    sums.0[i] = sums.0[i].wrapping_add(row[i]);
+                for (sum, &value) in sums.0.iter_mut().zip(row) {
+                    *sum = sum.wrapping_add(value);
                 }
             }
             for &index in removed {
                 let row = row(index);
-                for i in 0..WIDTH {
-                    sums.0[i] = sums.0[i].wrapping_sub(row[i]);
+                for (sum, &value) in sums.0.iter_mut().zip(row) {
+                    *sum = sum.wrapping_sub(value);
                 }
             }
         }

@@ -254,7 +254,7 @@ impl<V: Variant> Trainer<V> {
                 self.step(batch);
                 learned += batch.len();
                 let in_epoch = self.journal.steps % per_epoch;
-                if in_epoch == 0 || in_epoch % point_every == 0 && in_epoch + point_every <= per_epoch {
+                if in_epoch == 0 || in_epoch.is_multiple_of(point_every) && in_epoch + point_every <= per_epoch {
                     let loss: f64 = self.gradients.iter_mut().map(|part| std::mem::take(&mut part.loss)).sum();
                     let point = LossPoint {
                         epoch: self.journal.steps as f64 / per_epoch as f64,

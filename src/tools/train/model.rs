@@ -217,13 +217,13 @@ pub fn backward(weights: &Effective, example: &Example, gradients: &mut Gradient
     let Gradients { sums: into, touched, .. } = gradients;
     let (biases, output_biases) = (into.biases(), into.output_biases());
     into.rows[output_biases].0[example.bucket] += slope;
-    for half in 0..2 {
+    for (half, sums) in sums.iter().enumerate() {
         let output = into.output(example.bucket, half);
         let outputs = &weights.rows[output];
         let target = &mut into.rows[output];
         let mut back = Wide::zeroed();
         for i in 0..WIDTH {
-            let sum = sums[half].0[i];
+            let sum = sums.0[i];
             let active = sum.clamp(0.0, 1.0);
             target.0[i] += slope * active * active;
             // The slope of the square, nothing where it is clipped.

@@ -4,6 +4,9 @@ use plotters::prelude::*;
 
 use super::checkpoint::LossPoint;
 
+/// Name, color, and what it shows of a point.
+type Curve = (&'static str, RGBColor, fn(&LossPoint) -> f64);
+
 /// Draws both losses over the epochs.
 ///
 /// # Errors
@@ -24,7 +27,7 @@ pub fn loss_curve(losses: &[LossPoint]) -> Result<String, Box<dyn std::error::Er
             .y_label_area_size(72)
             .build_cartesian_2d(0.0..last.max(1e-3), low - margin..high + margin)?;
         chart.configure_mesh().x_desc("epochs").y_label_formatter(&|loss| format!("{loss:.4}")).draw()?;
-        let curves: [(&str, RGBColor, fn(&LossPoint) -> f64); 2] = [
+        let curves: [Curve; 2] = [
             ("training", RGBColor(0x1f, 0x77, 0xb4), |point| point.training),
             ("validation", RGBColor(0xd6, 0x27, 0x28), |point| point.validation),
         ];

@@ -174,7 +174,7 @@ fn a_stopped_run_goes_on_as_if_it_had_not_been() {
 fn data_is_checked_counted_and_split() {
     let dir = shard(1_000);
     let path = dir.path().join("5-0.kzp");
-    let load = || Data::<Minishogi>::load(&[path.clone()], 0.1);
+    let load = || Data::<Minishogi>::load(std::slice::from_ref(&path), 0.1);
     let once = load().unwrap();
     let mut bytes = fs::read(&path).unwrap();
     let records = bytes.len() / record_bytes::<Minishogi>();
@@ -193,7 +193,7 @@ fn data_is_checked_counted_and_split() {
     bytes[24 * 7 + 3] ^= 1;
     fs::write(&path, &bytes).unwrap();
     assert!(matches!(load(), Err(DataError::Record { index: 7, .. })));
-    fs::write(&path, &encode::<Minishogi>(&decode::<Minishogi>(&bytes[..24]).unwrap())).unwrap();
+    fs::write(&path, encode::<Minishogi>(&decode::<Minishogi>(&bytes[..24]).unwrap())).unwrap();
     assert!(matches!(load(), Err(DataError::TooFew(_))));
     assert!(matches!(Data::<Minishogi>::load(&[dir.path().join("none")], 0.1), Err(DataError::Io { .. })));
 }
