@@ -7,7 +7,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
@@ -94,11 +94,6 @@ impl Program {
         lines
     }
 
-    /// Closes its input, as a client does that hangs up.
-    pub fn hang_up(&mut self) {
-        self.input = None;
-    }
-
     /// Waits for its end, which was asked for before: it must come soon and cleanly, with nothing said on standard error.
     /// Returns the lines that were still to be read.
     pub fn leave(mut self) -> Vec<String> {
@@ -157,31 +152,6 @@ pub fn debian_program(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// A temporary directory of its own for a test, below the build directory; removed when this is dropped.
-pub struct Scratch(PathBuf);
-
-impl Scratch {
-    /// Makes an empty directory.
-    pub fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    /// Writes a file there.
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// A game as it is told to an engine, with every move checked by the rules.
 pub struct Game {
     start: String,
@@ -199,19 +169,6 @@ impl Game {
     pub fn from_sfen(game: GameId, sfen: &str) -> Self {
         let position = AnyPosition::from_sfen(game, sfen, Rules::default()).unwrap();
         Self { start: format!("sfen {sfen}"), moves: Vec::new(), position }
-    }
-
-    /// The game that a `position` command tells, which must be right in every word.
-    pub fn from_command(game: GameId, line: &str) -> Self {
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        let moves = words.iter().position(|&word| word == "moves").unwrap_or(words.len());
-        let mut told = match words[..moves] {
-            ["position", "startpos"] => Self::new(game),
-            ["position", "sfen", ref fields @ ..] => Self::from_sfen(game, &fields.join(" ")),
-            _ => panic!("not a position: {line}"),
-        };
-        words.iter().skip(moves + 1).for_each(|mv| told.play(mv));
-        told
     }
 
     /// Plays a move, which must be legal.
