@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("kozuka: {error}");
-            ExitCode::from(2)
+            ExitCode::FAILURE
         }
     }
 }

@@ -13,7 +13,7 @@ use super::worker::{Memory, NodeCounter, Shared, Worker};
 use super::{Answer, Report, SearchOptions};
 use crate::eval::embedded;
 use crate::eval::network::Network;
-use crate::movegen::{can_declare_win, is_legal, legal_moves};
+use crate::movegen::{can_declare_win, is_legal, legal_moves, outcome};
 use crate::position::Position;
 use crate::types::score::{INFINITE, MAX_PLY, RULE_WIN, mate_distance, mated_in};
 use crate::types::{Move, Score};
@@ -308,7 +308,11 @@ impl<V: Variant> Worker<'_, V> {
         let best = root.mv();
         let ponder = root.line.get(1).copied().or_else(|| {
             self.position.do_move(best);
-            let expected = self.shared.table.probe(self.position.key(), 1).and_then(|entry| entry.best);
+            // Nobody replies to a move that ends the game.
+            let expected = match outcome(&self.position) {
+                None => self.shared.table.probe(self.position.key(), 1).and_then(|entry| entry.best),
+                Some(_) => None,
+            };
             let legal = expected.filter(|&mv| is_legal(&self.position, mv));
             self.position.undo_move();
             legal

@@ -54,7 +54,7 @@ fn check<V: Variant>(position: &Position<V>, reports: &[Report], answer: Answer)
             assert!(last.pv.len() < 2 || ponder == Some(last.pv[1]));
             let mut position = position.clone();
             position.do_move(best);
-            assert!(ponder.is_none_or(|mv| legal_moves(&position).contains(&mv)));
+            assert!(ponder.is_none_or(|mv| outcome(&position).is_none() && legal_moves(&position).contains(&mv)));
         }
         Answer::Resign | Answer::Win => {}
     }

@@ -57,8 +57,8 @@ impl Budget {
         let usable = usable - overhead.min(usable / 2);
         let moves = movestogo.map_or(MOVES_AHEAD, |moves| i64::from(moves).min(MOVES_AHEAD));
         let share = remaining.max(0) / moves + increment * 3 / 4;
-        // Byoyomi that is not used now is lost, so the soft limit reaches for most of it.
-        let soft = share + byoyomi * 3 / 4;
+        // Byoyomi that is not used now is lost: with nothing else left, all of it is for this move.
+        let soft = if remaining <= 0 && byoyomi > 0 { usable } else { share + byoyomi * 3 / 4 };
         let hard = share.saturating_mul(HARD_FACTOR) + byoyomi;
         // On a plain clock no single move takes more than a good part of all that is left.
         let most = if byoyomi > 0 || remaining <= 0 || moves == 1 { usable } else { usable * 2 / 5 };
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn byoyomi_is_used() {
         let Budget { soft, hard } = budget(0, 0, 1_000);
-        assert!(soft > Duration::from_millis(500) && hard < Duration::from_millis(980));
+        assert_eq!((soft, hard), (Duration::from_millis(970), Duration::from_millis(970)));
         // A clock that has run over eats into byoyomi.
         let Budget { hard, .. } = budget(-3_000, 0, 10_000);
         assert!(hard < Duration::from_millis(7_000) && hard > Duration::from_millis(5_000));

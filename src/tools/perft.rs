@@ -44,6 +44,9 @@ pub enum PerftError {
         /// What the system says.
         source: io::Error,
     },
+    /// The suite holds no position.
+    #[error("{} holds no position", .0.display())]
+    Empty(PathBuf),
     /// The result cannot be written.
     #[error(transparent)]
     Output(#[from] io::Error),
@@ -96,6 +99,9 @@ fn suite<V: Variant>(path: &Path, out: &mut impl Write) -> Result<bool, PerftErr
             mismatches += 1;
         }
         out.flush()?;
+    }
+    if positions == 0 {
+        return Err(PerftError::Empty(path.to_owned()));
     }
     writeln!(out, "{positions} positions, {mismatches} mismatches")?;
     Ok(mismatches == 0)

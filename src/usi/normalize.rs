@@ -241,7 +241,7 @@ fn go(words: &[&str], clocks: &mut Clocks, notices: &mut Vec<String>) -> String 
         notices.push(format!("ignoring {} after go", quote(&unknown.join(" "))));
     }
     // A `go` without limits waits for `stop`; one whose limits were lost on the way must not.
-    if unreadable && clean == "go" {
+    if (unreadable || !unknown.is_empty()) && clean == "go" {
         notices.push(format!("no readable limit, thinking for {FALLBACK_MOVETIME} ms"));
         clean = format!("go movetime {FALLBACK_MOVETIME}");
     }
@@ -447,6 +447,9 @@ mod tests {
 
     #[test]
     fn missing_and_unreadable_numbers_are_left_out() {
+        // Words that are no limit at all must not make it think for ever either.
+        assert_eq!(go_params("go perft 2").0.movetime, Some(1000));
+        assert_eq!(go_params("go DEPTH 2").0.movetime, Some(1000));
         let (params, clocks, notices) = go_params("go btime abc wtime 1000");
         assert_eq!((params.btime, clocks.btime, clocks.wtime, notices), (None, None, Some(1000), 1));
         let (params, clocks, notices) = go_params("go btime wtime 1000 binc");

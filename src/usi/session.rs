@@ -87,6 +87,9 @@ impl Session {
                 if let Some(notice) = self.options.set(&name, value.as_deref()) {
                     self.output.say(&notice);
                 }
+                if !self.engine.is_searching() {
+                    self.settle();
+                }
             }
             UsiCommand::UsiNewGame => {
                 self.settle();

@@ -26,6 +26,12 @@ pub enum OptionError {
         /// What it takes.
         expected: String,
     },
+    /// The match itself says it, to all engines alike.
+    #[error("option {name} is set by --variant, --sennichite and --max-plies, for all engines alike")]
+    OfTheMatch {
+        /// The option.
+        name: String,
+    },
     /// The engine names its games, and the match's is not among them.
     #[error("it does not play {game}: its option {option} offers {offered}")]
     Game {
@@ -82,7 +88,7 @@ pub fn commands(listed: &[UsiOption], wanted: &Wanted<'_>) -> Result<Vec<String>
     let max_moves = wanted.rules.max_moves.to_string();
     let own = [("Sennichite", wanted.rules.sennichite.name()), ("MaxMovesToDraw", max_moves.as_str())];
     for (name, value) in own {
-        if let Some(option) = find(listed, name).filter(|option| !by_user(option) && check(option, value).is_ok()) {
+        if let Some(option) = find(listed, name).filter(|option| check(option, value).is_ok()) {
             lines.push(set(&option.name, Some(value)));
         }
     }
@@ -92,6 +98,12 @@ pub fn commands(listed: &[UsiOption], wanted: &Wanted<'_>) -> Result<Vec<String>
         lines.push(set(&option.name, Some(if wanted.ponder { "true" } else { "false" })));
     }
     for (name, value) in wanted.options {
+        if let Some(taken) = ["USI_Variant", "UCI_Variant", "Sennichite", "MaxMovesToDraw"]
+            .into_iter()
+            .find(|taken| same_name(taken, name))
+        {
+            return Err(OptionError::OfTheMatch { name: taken.to_owned() });
+        }
         match find(listed, name) {
             Some(option) if option.kind == UsiOptionKind::Button => lines.push(set(&option.name, None)),
             Some(option) => {
@@ -207,13 +219,15 @@ mod tests {
             let error = lines(FAIRY, &[(name, value)]).expect_err("must be refused").to_string();
             assert!(error.contains(part), "{error}");
         }
-        assert!(lines(KOZUKA, &[("Sennichite", "coin")]).is_err());
     }
 
     #[test]
-    fn the_users_word_beats_the_matchs() {
-        let set = lines(KOZUKA, &[("MaxMovesToDraw", "0")]).expect("valid");
-        assert_eq!(set.iter().filter(|line| line.contains("MaxMovesToDraw")).count(), 1);
+    fn game_and_rules_belong_to_the_match() {
+        // An engine that plays by other rules than the referee's loses for reasons that are not its own.
+        for (name, value) in [("MaxMovesToDraw", "0"), ("Sennichite", "draw"), ("usi_variant", "shogi")] {
+            let error = lines(KOZUKA, &[(name, value)]).expect_err("must be refused");
+            assert!(matches!(error, OptionError::OfTheMatch { .. }), "{error}");
+        }
     }
 
     #[test]

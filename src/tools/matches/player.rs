@@ -241,6 +241,10 @@ impl Player {
         go: GoParams,
         budget: Option<Budget>,
     ) -> Result<Answer, Fault> {
+        // Answers that nobody asked for must not be taken for the one that is asked for now.
+        if self.pondering.is_none() {
+            self.discard_early_lines()?;
+        }
         let number = match self.pondering.take() {
             Some(expected) if Some(&expected) == moves.last() => {
                 self.process.send(format_command(&UsiCommand::PonderHit))
@@ -252,6 +256,23 @@ impl Player {
             None => self.go(start, moves, go),
         };
         self.answer(number, budget)
+    }
+
+    /// Throws away what has arrived before it was asked.
+    fn discard_early_lines(&self) -> Result<(), Fault> {
+        while let Some(event) = self.process.next_event(Instant::now()) {
+            match event.output {
+                Output::Line(line) if read_best_move(&line).is_some() => {
+                    self.process.remark("an answer that nobody asked for");
+                }
+                Output::Line(_) => {}
+                Output::Closed => return Err(self.fault_of_closing()),
+                Output::Ended(ending) => {
+                    return Err(Fault::new(FaultKind::Crash, format!("it ended ({})", ending.text)));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Lets it think about the position that its expected reply brings.

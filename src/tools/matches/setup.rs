@@ -92,9 +92,14 @@ fn play(args: &MatchArgs, game: GameId) -> Result<u8, MatchError> {
     let header = header(args, game, rules, &openings)?;
     let schedule = Schedule::new(header.engines.len(), header.format, header.games);
     let recorded = recorded(args, &header, &schedule)?;
-    if let Some(dir) = &args.usi_log {
+    for dir in [&args.usi_log, &args.kif, &args.csa].into_iter().flatten() {
         let error = |error| MatchError::System(format!("cannot make {}", dir.display()), error);
         std::fs::create_dir_all(dir).map_err(error)?;
+    }
+    // A path that cannot be written to is told before the games, not after them.
+    for path in [&args.plot, &args.log].into_iter().flatten() {
+        let error = |error| MatchError::System(format!("cannot write {}", path.display()), error);
+        OpenOptions::new().create(true).append(true).open(path).map_err(error)?;
     }
 
     let own_program = own_program()?;
@@ -166,20 +171,12 @@ fn play_and_show(args: &MatchArgs, plan: &Match, first: Bench<'_>, recorded: Opt
     })
 }
 
-/// Prints the table, draws the picture, exports the games; returns where the test stands.
+/// Prints the table, then draws the picture and exports the games, which may fail; returns where the test stands.
 fn show(args: &MatchArgs, header: &Header, games: &[GameRecord]) -> Result<Option<Verdict>, MatchError> {
     let names: Vec<_> = header.engines.iter().map(|engine| engine.name.clone()).collect();
     let mut standings = Standings::new(names.iter().map(String::as_str));
     games.iter().for_each(|game| standings.add(game));
     let games: Vec<_> = games.iter().collect();
-    if let Some(path) = &args.plot {
-        plot::draw(path, &names, &games, header.sprt.as_ref())?;
-    }
-    for (dir, format) in [(&args.kif, export::Format::Kif), (&args.csa, export::Format::Csa)] {
-        if let Some(dir) = dir {
-            export::write_all(dir, format, header, &games)?;
-        }
-    }
     let mut text = summary::table(&standings, header.sprt.as_ref());
     if args.json {
         text.push_str(&Summary::new(&standings, header.sprt.as_ref()).to_json());
@@ -188,6 +185,14 @@ fn show(args: &MatchArgs, header: &Header, games: &[GameRecord]) -> Result<Optio
     // Nobody may be listening any more, and the record is on disk by now.
     let mut stdout = std::io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    if let Some(path) = &args.plot {
+        plot::draw(path, &names, &games, header.sprt.as_ref())?;
+    }
+    for (dir, format) in [(&args.kif, export::Format::Kif), (&args.csa, export::Format::Csa)] {
+        if let Some(dir) = dir {
+            export::write_all(dir, format, header, &games)?;
+        }
+    }
     let sample = standings.engines.first().map(|line| line.pairs).unwrap_or_default();
     Ok(header.sprt.as_ref().map(|sprt| sprt.verdict(&sample)))
 }
