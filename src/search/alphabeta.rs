@@ -232,11 +232,7 @@ impl<V: Variant> Worker<'_, V> {
             history.capture_cutoff(self.position.board(), depth, Some(mv).filter(|_| tactical), &tacticals);
         }
 
-        let bound = match best_score {
-            _ if best_score >= beta => Bound::Lower,
-            _ if best_score > old_alpha && PV => Bound::Exact,
-            _ => Bound::Upper,
-        };
+        let bound = Bound::of(best_score, old_alpha, beta, PV);
         self.shared.table.store(key, ply, Entry { best, score: best_score, bound, eval, depth });
         best_score
     }

@@ -91,11 +91,7 @@ impl<V: Variant> Worker<'_, V> {
             return mated_in(ply);
         }
 
-        let bound = match best_score {
-            _ if best_score >= beta => Bound::Lower,
-            _ if best_score > old_alpha && PV => Bound::Exact,
-            _ => Bound::Upper,
-        };
+        let bound = Bound::of(best_score, old_alpha, beta, PV);
         self.shared.table.store(key, ply, Entry { best, score: best_score, bound, eval, depth: 0 });
         best_score
     }

@@ -21,6 +21,19 @@ pub enum Bound {
     Upper,
 }
 
+impl Bound {
+    /// What a node's best score says after a search within (`alpha`, `beta`). Only a node of the principal variation
+    /// (`pv`) has a window in which a score can be exact.
+    #[inline(always)]
+    pub(super) fn of(score: Score, alpha: Score, beta: Score, pv: bool) -> Self {
+        match score {
+            _ if score >= beta => Self::Lower,
+            _ if score > alpha && pv => Self::Exact,
+            _ => Self::Upper,
+        }
+    }
+}
+
 /// What the table knows about a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
