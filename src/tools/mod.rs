@@ -4,5 +4,6 @@ pub mod bench;
 pub mod datagen;
 mod interrupt;
 pub mod matches;
+pub mod openings;
 pub mod perft;
 pub mod train;

@@ -6,7 +6,6 @@
 //! [`crate::record::packed`]) and nothing else: shards from anywhere are put together by `cat`.
 
 mod game;
-mod openings;
 mod shard;
 
 use std::path::PathBuf;
@@ -18,13 +17,14 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::interrupt;
+use super::openings::{OpeningsError, read_positions};
+use crate::engine::GameId;
 use crate::eval;
 use crate::eval::network::{Network, NetworkError};
 use crate::position::{Rules, Sennichite};
 use crate::types::Score;
 use crate::variant::{Minishogi, Variant};
 use game::Player;
-pub use openings::{OpeningsError, read_openings};
 pub use shard::{Shard, ShardError};
 
 /// Command line of `kozuka datagen`.
@@ -46,7 +46,7 @@ pub struct DatagenArgs {
     /// Where randomness begins. Equal seeds make equal shards, whatever the speed of the machine.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// A file of openings, one SFEN a line.
+    /// A file of openings, one a line, as for `kozuka match`.
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
     /// Percentage of games from the file of openings.
@@ -201,7 +201,7 @@ pub fn run(args: &DatagenArgs) -> Result<(), DatagenError> {
     let settings = Settings {
         network: network.as_ref().map(Network::checksum),
         openings: match &args.openings {
-            Some(path) => read_openings::<Minishogi>(path)?,
+            Some(path) => read_positions(GameId::Minishogi, Rules::default(), path)?,
             None => Vec::new(),
         },
         openings_share: args.openings_share,

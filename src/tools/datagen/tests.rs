@@ -75,15 +75,3 @@ fn nothing_is_overwritten_or_mixed() {
     fs::write(dir.path().join("9-0.json"), "{").unwrap();
     assert!(matches!(open(&settings(), true), Err(ShardError::State { .. })));
 }
-
-#[test]
-fn openings_are_checked_when_they_are_read() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("openings.sfen");
-    fs::write(&path, "# two\nrbsgk/4p/5/P4/KGSBR b - 1 ; plies 0\n\nrb1gk/3sp/5/P1S2/KG1BR b - 1\n").unwrap();
-    assert_eq!(read_openings::<Minishogi>(&path).unwrap().len(), 2);
-    fs::write(&path, "rbsgk/4p/5/P4/KGSBR b - 1\nnonsense\n").unwrap();
-    let error = read_openings::<Minishogi>(&path).unwrap_err().to_string();
-    assert!(error.contains("openings.sfen:2:"), "{error}");
-    assert!(read_openings::<Minishogi>(&dir.path().join("missing")).is_err());
-}

@@ -1,7 +1,7 @@
-//! The positions from which games start.
+//! The openings of a match: which game begins with which.
 
 use std::hash::Hasher;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -12,15 +12,8 @@ use thiserror::Error;
 
 use crate::engine::{AnyPosition, GameId};
 use crate::position::Rules;
-
-/// A position and the moves that lead on from it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Opening {
-    /// The position from which history counts.
-    pub sfen: String,
-    /// Moves that are played before the engines begin.
-    pub moves: Vec<String>,
-}
+pub use crate::tools::openings::Opening;
+use crate::tools::openings::{OpeningsError, read_openings};
 
 /// Where openings come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,27 +39,9 @@ pub enum Source {
 /// Openings that cannot be had.
 #[derive(Debug, Error)]
 pub enum OpeningError {
-    /// The file itself.
-    #[error("{}: {error}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's words.
-        error: std::io::Error,
-    },
-    /// A line of it.
-    #[error("{}:{line}: {text}", path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// Its number, from 1.
-        line: usize,
-        /// What is wrong.
-        text: String,
-    },
-    /// A file without openings.
-    #[error("{}: there are no openings in it", .0.display())]
-    Empty(PathBuf),
+    /// The file.
+    #[error(transparent)]
+    File(#[from] OpeningsError),
     /// Random moves that only lead to finished games.
     #[error("no random opening of {0} plies leaves a game to play")]
     NoRandom(u32),
@@ -91,7 +66,7 @@ impl Openings {
         match &openings.source {
             Source::Start => openings.listed.push(start(game, rules)),
             Source::File { path, shuffle } => {
-                openings.listed = read_file(game, rules, path)?;
+                openings.listed = read_openings(game, rules, path)?;
                 if let Some(seed) = shuffle {
                     openings.listed.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(*seed));
                 }
@@ -182,45 +157,6 @@ fn start(game: GameId, rules: Rules) -> Opening {
     Opening { sfen: AnyPosition::new(game, rules).sfen(), moves: Vec::new() }
 }
 
-fn read_file(game: GameId, rules: Rules, path: &Path) -> Result<Vec<Opening>, OpeningError> {
-    let text = std::fs::read_to_string(path).map_err(|error| OpeningError::Io { path: path.to_owned(), error })?;
-    let mut openings = Vec::new();
-    for (line, text) in text.lines().enumerate() {
-        // A remark stands behind a semicolon, or has the line to itself.
-        let text = text.split(';').next().unwrap_or_default().trim();
-        if text.is_empty() || text.starts_with('#') {
-            continue;
-        }
-        let opening = read_line(game, rules, text);
-        openings.push(opening.map_err(|text| OpeningError::Line { path: path.to_owned(), line: line + 1, text })?);
-    }
-    if openings.is_empty() { Err(OpeningError::Empty(path.to_owned())) } else { Ok(openings) }
-}
-
-/// Reads `[position] [sfen] SFEN [moves …]` or `[position] startpos [moves …]`.
-fn read_line(game: GameId, rules: Rules, text: &str) -> Result<Opening, String> {
-    let mut words: Vec<_> = text.split_whitespace().collect();
-    if words.first() == Some(&"position") {
-        words.remove(0);
-    }
-    let end = words.iter().position(|word| *word == "moves").unwrap_or(words.len());
-    let moves: Vec<_> = words.iter().skip(end + 1).map(|word| (*word).to_owned()).collect();
-    let mut position = match &words[..end] {
-        ["startpos"] => AnyPosition::new(game, rules),
-        ["sfen", sfen @ ..] | sfen => {
-            AnyPosition::from_sfen(game, &sfen.join(" "), rules).map_err(|error| error.to_string())?
-        }
-    };
-    let sfen = position.sfen();
-    for mv in &moves {
-        position.play(mv).map_err(|error| error.to_string())?;
-    }
-    match position.outcome() {
-        Some(outcome) => Err(format!("the game is over there: {outcome}")),
-        None => Ok(Opening { sfen, moves }),
-    }
-}
-
 /// Each opening has a generator of its own, so that it does not matter which games are played, and when.
 fn random(game: GameId, rules: Rules, plies: u32, seed: u64, index: u32) -> Result<Opening, OpeningError> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(index) << 32 | 0x6b6f_7a75));
@@ -252,13 +188,6 @@ mod tests {
         Openings::load(GameId::Minishogi, Rules::default(), source)
     }
 
-    fn file(text: &str) -> Result<Openings, OpeningError> {
-        let dir = tempfile::tempdir().expect("a directory");
-        let path = dir.path().join("openings.sfen");
-        std::fs::write(&path, text).expect("written");
-        load(Source::File { path, shuffle: None })
-    }
-
     #[test]
     fn the_shipped_file_is_read_in_order_and_starts_again() {
         let openings = load(Source::File { path: FILE.into(), shuffle: None }).expect("readable");
@@ -278,26 +207,10 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_every_kind() {
-        let text = "# remark\n\nrbsgk/4p/5/P4/KGSBR b - 1 ; plies 0\nstartpos moves 2e3d 4a5b\nposition sfen rbsgk/4p/5/P4/KGSBR w - 1\n";
-        let openings = file(text).expect("readable");
-        assert_eq!(openings.count(), Some(3));
-        assert_eq!(openings.get(0).expect("there").spec(GameId::Minishogi), PositionSpec::StartPos);
-        assert_eq!(openings.get(1).expect("there").moves, ["2e3d", "4a5b"]);
-        assert!(matches!(openings.get(2).expect("there").spec(GameId::Minishogi), PositionSpec::Sfen { .. }));
-    }
-
-    #[test]
-    fn wrong_lines_are_named_with_their_number() {
-        for (text, part) in [
-            ("\nrbsgk/4p/5/P4 b - 1\n", ":2:"),
-            ("startpos moves 1a1b\n", "1a1b"),
-            ("4k/4G/4P/5/K4 w - 1\n", "over"),
-            ("# nothing\n", "no openings"),
-        ] {
-            let error = file(text).expect_err("must be refused").to_string();
-            assert!(error.contains(part), "{error}");
-        }
+    fn the_usual_start_is_named_as_such() {
+        let spec = |sfen: &str| Opening { sfen: sfen.to_owned(), moves: Vec::new() }.spec(GameId::Minishogi);
+        assert_eq!(spec("rbsgk/4p/5/P4/KGSBR b - 1"), PositionSpec::StartPos);
+        assert!(matches!(spec("rbsgk/4p/5/P4/KGSBR w - 1"), PositionSpec::Sfen { .. }));
     }
 
     #[test]
