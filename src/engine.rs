@@ -5,12 +5,16 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
 use thiserror::Error;
 
+use crate::eval::network::{Network, NetworkError};
+use crate::eval::{self, file};
 use crate::movegen::{self, can_declare_win, is_legal, legal_moves};
 use crate::position::{Outcome, Position, Rules, SfenError};
 use crate::search::{Answer, Clock, Control, Limits, Report, STACK_BYTES, SearchOptions, Searcher};
@@ -37,6 +41,19 @@ pub enum PositionError {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("'{0}' is not a legal move")]
 pub struct MoveError(pub String);
+
+/// What came of a wish for another network.
+#[derive(Debug)]
+pub enum NetworkChange {
+    /// The one that is in use is the one that is wished for, or there was no reason to try once more.
+    None,
+    /// The network in the program is in use again.
+    Internal,
+    /// This file's network is in use from now on.
+    File(PathBuf),
+    /// The file cannot be used; the network that was in use stays.
+    Refused(NetworkError),
+}
 
 /// A word that names no game.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -81,6 +98,8 @@ struct Running<V: Variant> {
     ponder: bool,
     /// No limit will end it: after a ponder hit there is nothing left to think about.
     unlimited: bool,
+    /// Whether it has replied. Its thread may go on for a moment, which nobody who reads the reply can know.
+    replied: Arc<AtomicBool>,
 }
 
 /// A position and a searcher, which thinks on a thread of its own.
@@ -90,12 +109,17 @@ pub struct Engine<V: Variant> {
     running: Option<Running<V>>,
     /// What the searcher was last configured with.
     configured: Option<SearchOptions>,
+    /// The name of the file whose network the searcher evaluates by; `None` for what is in the program.
+    eval_file: Option<String>,
+    /// The name of the file that was tried last and could not be used.
+    refused: Option<String>,
 }
 
 impl<V: Variant> Engine<V> {
     /// An engine at the start position. Tables are allocated by [`Engine::prepare`].
     pub fn new(rules: Rules) -> Self {
-        Self { position: Position::new(rules), idle: None, running: None, configured: None }
+        let position = Position::new(rules);
+        Self { position, idle: None, running: None, configured: None, eval_file: None, refused: None }
     }
 
     /// The position that the next search begins from.
@@ -133,6 +157,30 @@ impl<V: Variant> Engine<V> {
         self.idle.get_or_insert_with(Searcher::new).configure(options)
     }
 
+    /// Gives the idle searcher the network of the file with that name (see [`file::find`]), or the one in the program;
+    /// it then forgets what it knows. Costs nothing if that is in use already. A file that was refused is tried anew
+    /// only if `retry` says so. Does nothing while a search runs.
+    pub fn use_network(&mut self, name: Option<&str>, retry: bool) -> NetworkChange {
+        let known = name == self.eval_file.as_deref() || !retry && name.is_some() && name == self.refused.as_deref();
+        if known || self.is_searching() {
+            return NetworkChange::None;
+        }
+        let (network, change) = match name.map(file::find) {
+            None => (eval::embedded(), NetworkChange::Internal),
+            Some(path) => match Network::load(&path) {
+                Ok(network) => (Some(network), NetworkChange::File(path)),
+                Err(error) => {
+                    self.refused = name.map(str::to_owned);
+                    return NetworkChange::Refused(error);
+                }
+            },
+        };
+        self.idle.get_or_insert_with(Searcher::new).set_network(network);
+        self.eval_file = name.map(str::to_owned);
+        self.refused = None;
+        change
+    }
+
     /// Ends the search and forgets what belongs to the last game.
     pub fn new_game(&mut self) {
         self.finish();
@@ -147,7 +195,7 @@ impl<V: Variant> Engine<V> {
         mut limits: Limits,
         searchmoves: &[String],
         options: &SearchOptions,
-        sink: impl FnMut(Event) + Send + 'static,
+        mut sink: impl FnMut(Event) + Send + 'static,
     ) -> Vec<String> {
         self.finish();
         let mut notices = self.prepare(options);
@@ -163,6 +211,12 @@ impl<V: Variant> Engine<V> {
         limits.infinite |= unlimited && !limits.ponder;
         let control = Arc::new(Control::new());
         let (infinite, ponder) = (limits.infinite, limits.ponder);
+        let replied = Arc::new(AtomicBool::new(false));
+        let has_replied = Arc::clone(&replied);
+        let sink = move |event| {
+            has_replied.fetch_or(matches!(event, Event::Reply(_)), Ordering::Relaxed);
+            sink(event);
+        };
         let task = Task {
             searcher: self.idle.take().unwrap_or_default(),
             position: self.position.clone(),
@@ -178,7 +232,7 @@ impl<V: Variant> Engine<V> {
                 if sender.send(task).is_err() {
                     notices.push("the search thread has ended".to_owned());
                 }
-                self.running = Some(Running { thread, control, infinite, ponder, unlimited });
+                self.running = Some(Running { thread, control, infinite, ponder, unlimited, replied });
             }
             Err(error) => {
                 notices.push(format!("no thread for the search: {error}"));
@@ -190,9 +244,10 @@ impl<V: Variant> Engine<V> {
         notices
     }
 
-    /// Whether a search runs.
+    /// Whether a search runs that has not yet replied.
     pub fn is_searching(&mut self) -> bool {
-        if self.running.as_ref().is_some_and(|running| running.thread.is_finished()) {
+        let over = |running: &Running<V>| running.thread.is_finished() || running.replied.load(Ordering::Relaxed);
+        if self.running.as_ref().is_some_and(over) {
             self.wait();
         }
         self.running.is_some()
@@ -221,6 +276,7 @@ impl<V: Variant> Engine<V> {
         self.idle = running.thread.join().ok().flatten();
         if self.idle.is_none() {
             self.configured = None;
+            self.eval_file = None;
         }
     }
 
@@ -537,6 +593,11 @@ impl AnyEngine {
     /// See [`Engine::prepare`].
     pub fn prepare(&mut self, options: &SearchOptions) -> Vec<String> {
         dispatch!(AnyEngine: self, engine => engine.prepare(options))
+    }
+
+    /// See [`Engine::use_network`].
+    pub fn use_network(&mut self, name: Option<&str>, retry: bool) -> NetworkChange {
+        dispatch!(AnyEngine: self, engine => engine.use_network(name, retry))
     }
 
     /// See [`Engine::new_game`].

@@ -307,6 +307,7 @@ fn b17_options_are_declared_as_every_client_reads_them() {
                 assert!(range.contains(&default.parse().expect("a number")), "{line}");
             }
             UsiOptionKind::Combo => assert!(option.vars.contains(&default), "{line}"),
+            UsiOptionKind::Filename => assert_eq!(default, "<internal>"),
             other => panic!("{other:?}"),
         }
         names.push(option.name);
@@ -319,6 +320,7 @@ fn b17_options_are_declared_as_every_client_reads_them() {
         "USI_Variant",
         "Sennichite",
         "MaxMovesToDraw",
+        "EvalFile",
         "Move_Overhead",
         "ResignValue",
     ] {

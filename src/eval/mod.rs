@@ -2,6 +2,7 @@
 
 pub mod accumulator;
 pub mod features;
+pub mod file;
 mod king_relative;
 mod material;
 pub mod network;

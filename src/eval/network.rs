@@ -105,6 +105,24 @@ pub enum NetworkError {
     },
 }
 
+impl NetworkError {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Directory(path) | Self::Io { path, .. } | Self::Content { path, .. } => path,
+        }
+    }
+
+    /// What is wrong with it, without its name.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Directory(_) => "it is a directory".to_owned(),
+            Self::Io { error, .. } => error.to_string(),
+            Self::Content { error, .. } => error.to_string(),
+        }
+    }
+}
+
 /// Why bytes are no network that can be used.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[allow(missing_docs)]

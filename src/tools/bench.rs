@@ -1,12 +1,14 @@
 //! `kozuka bench`: a fixed search whose node count is the signature of the search and whose speed compares machines.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use thiserror::Error;
 
+use crate::eval::network::{Network, NetworkError};
 use crate::position::{Position, Rules, SfenError};
 use crate::search::{Control, Limits, STACK_BYTES, SearchOptions, Searcher};
 use crate::variant::Minishogi;
@@ -23,6 +25,9 @@ pub struct BenchArgs {
     /// Size of the transposition table in MiB
     #[arg(long, default_value_t = 16, value_parser = parse_positive)]
     pub hash: usize,
+    /// Evaluate by this network instead of the one in the program; the node count is then another
+    #[arg(long, value_name = "FILE")]
+    pub network: Option<PathBuf>,
 }
 
 /// A number from one on.
@@ -43,6 +48,9 @@ pub enum BenchError {
     /// The result cannot be written, or there is no thread to search on.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The network cannot be used.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
     /// The search panicked.
     #[error("the search has failed")]
     Failed,
@@ -75,6 +83,9 @@ fn search_all(args: &BenchArgs, out: &mut impl Write) -> Result<Total, BenchErro
     let options = SearchOptions { hash_mib: args.hash, threads: args.threads, ..SearchOptions::default() };
     for notice in searcher.configure(&options) {
         writeln!(out, "{notice}")?;
+    }
+    if let Some(path) = &args.network {
+        searcher.set_network(Some(Network::load(path)?));
     }
     let mut total = Total::default();
     for (index, sfen) in POSITIONS.iter().enumerate() {
@@ -158,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_last_line_sums_up_and_the_count_is_the_same_again() {
-        let args = BenchArgs { depth: 3, threads: 1, hash: 1 };
+        let args = BenchArgs { depth: 3, threads: 1, hash: 1, network: None };
         let mut out = Vec::new();
         let total = run(&args, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

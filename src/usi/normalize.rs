@@ -3,6 +3,8 @@
 //! A line is cleaned so that the parser can read it. What its unsigned fields cannot hold, the sign of a clock, is
 //! carried beside the command; whatever had to be dropped or changed in a way that matters is put into words.
 
+use std::path::Path;
+
 use rsshogi_usi::{ParseErrorKind, UsiCommand, UsiCommandDirection, parse_line};
 
 /// Times of a `go` or `ponderhit` in milliseconds, with the sign that the client sent.
@@ -51,6 +53,8 @@ pub struct Input {
     pub notices: Vec<String>,
 }
 
+/// Longest piece of a path that is repeated in a notice, in characters.
+const PATH_CHARS: usize = 180;
 /// The command that shows the position; the protocol does not know it.
 pub const DISPLAY: &str = "d";
 
@@ -65,7 +69,7 @@ const FALLBACK_MOVETIME: i64 = 1_000;
 
 /// Reads one line of input, whatever its bytes are.
 pub fn read(raw: &[u8]) -> Input {
-    let Normalized { line, clocks, mut notices } = normalize(raw);
+    let Normalized { line, value, clocks, mut notices } = normalize(raw);
     if line.is_empty() {
         return Input { command: None, clocks, notices };
     }
@@ -73,6 +77,8 @@ pub fn read(raw: &[u8]) -> Input {
         return Input { command: Some(UsiCommand::Extension { name: line, args: Vec::new() }), clocks, notices };
     }
     let command = match parse_line(&line) {
+        // The parser would take the value for words, but blanks in a path count.
+        Ok(UsiCommand::SetOption { name, .. }) => Some(UsiCommand::SetOption { name, value }),
         Ok(command) if command.direction() == Some(UsiCommandDirection::GuiToEngine) => Some(command),
         // Lines that engines write, and debugging commands of other engines.
         Ok(_) => None,
@@ -91,6 +97,11 @@ pub fn read(raw: &[u8]) -> Input {
 /// A piece of input as notices show it: quoted and not too long.
 pub fn quote(text: &str) -> String {
     format!("'{}'", clip(text, ECHO_CHARS))
+}
+
+/// A path as notices show it.
+pub fn quote_path(path: &Path) -> String {
+    format!("'{}'", clip(&path.to_string_lossy(), PATH_CHARS))
 }
 
 fn clip(text: &str, chars: usize) -> String {
@@ -113,6 +124,8 @@ pub fn number(word: &str) -> Option<i64> {
 #[derive(Debug, Default)]
 struct Normalized {
     line: String,
+    /// The value of an option.
+    value: Option<String>,
     clocks: Clocks,
     notices: Vec<String>,
 }
@@ -136,6 +149,10 @@ fn normalize(raw: &[u8]) -> Normalized {
             let mut words = words;
             if let Some(word) = words.get_mut(1).filter(|word| word.eq_ignore_ascii_case("name")) {
                 *word = "name";
+            }
+            if let Some(word) = words.iter().skip(2).find(|&&word| word == "value") {
+                let start = word.as_ptr().addr() - text.as_ptr().addr() + word.len();
+                out.value = Some(text[start..].trim_matches(blank).to_owned());
             }
             out.line = words.join(" ");
         }
@@ -400,6 +417,10 @@ mod tests {
         assert_eq!(command("setoption name Move  Overhead value\t10"), set("Move Overhead", Some("10")));
         assert_eq!(command("setoption NAME Foo"), set("Foo", None));
         assert_eq!(command("setoption name Foo value"), set("Foo", Some("")));
+        assert_eq!(
+            command("setoption name EvalFile value  C:\\my  nets\\value of 2.knnue \r\n"),
+            set("EvalFile", Some("C:\\my  nets\\value of 2.knnue"))
+        );
         for line in ["setoption", "setoption name", "setoption Foo"] {
             assert!(refused(line.as_bytes()).starts_with("unreadable command"), "{line}");
         }

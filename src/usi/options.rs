@@ -10,7 +10,7 @@ use crate::position::{Rules, Sennichite};
 use crate::search::SearchOptions;
 
 /// What the options set.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// The game that is played.
     pub game: GameId,
@@ -18,6 +18,8 @@ pub struct Settings {
     pub rules: Rules,
     /// Whether the client will let the engine ponder.
     pub ponder: bool,
+    /// The file of the network to evaluate by; `None` for what is in the program.
+    pub eval_file: Option<String>,
     /// What the search may use and how it answers.
     pub search: SearchOptions,
 }
@@ -39,13 +41,33 @@ struct Spec {
 
 /// How the value of an option is written, read from the settings and put into them.
 enum Kind {
-    Check { get: fn(&Settings) -> bool, set: fn(&mut Settings, bool) },
-    Spin { min: i64, max: i64, get: fn(&Settings) -> i64, set: fn(&mut Settings, i64) },
-    Combo { vars: fn() -> Vec<&'static str>, get: fn(&Settings) -> &'static str, set: SetWord },
+    Check {
+        get: fn(&Settings) -> bool,
+        set: fn(&mut Settings, bool),
+    },
+    Spin {
+        min: i64,
+        max: i64,
+        get: fn(&Settings) -> i64,
+        set: fn(&mut Settings, i64),
+    },
+    Combo {
+        vars: fn() -> Vec<&'static str>,
+        get: fn(&Settings) -> &'static str,
+        set: SetWord,
+    },
+    /// A path; [`INTERNAL`] and an empty value are none.
+    File {
+        set: fn(&mut Settings, Option<String>),
+    },
 }
 
 /// Takes over a word, or says what is wrong with it.
 type SetWord = fn(&mut Settings, &str) -> Result<(), String>;
+
+/// The value of a file option that names no file. Clients that send each default back must do no harm with it, and no
+/// default may be empty.
+const INTERNAL: &str = "<internal>";
 
 /// All options in the order in which they are listed.
 ///
@@ -127,6 +149,7 @@ const TABLE: &[Spec] = &[
             set: |settings, plies| settings.rules.max_moves = plies as u32,
         },
     },
+    Spec { name: "EvalFile", aliases: &[], kind: Kind::File { set: |settings, path| settings.eval_file = path } },
     Spec {
         name: "Move_Overhead",
         aliases: &[],
@@ -169,6 +192,11 @@ fn same_name(a: &str, b: &str) -> bool {
     letters(a).eq(letters(b))
 }
 
+/// Whether a value is what stands for none.
+fn is_empty(value: &str) -> bool {
+    matches!(value, "" | "<empty>")
+}
+
 fn truth(word: &str) -> Option<bool> {
     match word.to_ascii_lowercase().as_str() {
         "true" | "1" | "on" => Some(true),
@@ -193,6 +221,7 @@ impl Spec {
                 vars.sort_by_key(|&var| var != default);
                 UsiOption::combo(self.name, default, vars)
             }
+            Kind::File { .. } => UsiOption::filename(self.name, INTERNAL),
         }
     }
 
@@ -215,6 +244,7 @@ impl Spec {
                 }
             }
             Kind::Combo { set, .. } => return set(settings, value).err(),
+            Kind::File { set } => set(settings, (!is_empty(value) && value != INTERNAL).then(|| value.to_owned())),
         }
         None
     }
@@ -223,8 +253,9 @@ impl Spec {
 impl Options {
     /// All options at their defaults, with that game as the default one.
     pub fn new(game: GameId) -> Self {
-        let settings = Settings { game, rules: Rules::default(), ponder: false, search: SearchOptions::default() };
-        Self { defaults: settings, settings }
+        let (rules, search) = (Rules::default(), SearchOptions::default());
+        let settings = Settings { game, rules, ponder: false, eval_file: None, search };
+        Self { defaults: settings.clone(), settings }
     }
 
     /// What the options are set to.
@@ -243,10 +274,11 @@ impl Options {
             let known = IGNORED.iter().any(|ignored| same_name(ignored, name));
             return (!known).then(|| format!("no such option {}", quote(name)));
         };
-        match value {
-            None | Some("" | "<empty>") => Some(format!("{} needs a value", spec.name)),
-            Some(value) => spec.apply(&mut self.settings, value),
+        let value = value.unwrap_or_default();
+        if is_empty(value) && !matches!(spec.kind, Kind::File { .. }) {
+            return Some(format!("{} needs a value", spec.name));
         }
+        spec.apply(&mut self.settings, value)
     }
 }
 
@@ -277,6 +309,7 @@ mod tests {
                 "option name USI_Variant type combo default minishogi var minishogi var shogi",
                 "option name Sennichite type combo default sente-loses var sente-loses var draw var attacker-deviates",
                 "option name MaxMovesToDraw type spin default 0 min 0 max 100000",
+                "option name EvalFile type filename default <internal>",
                 "option name Move_Overhead type spin default 30 min 0 max 60000",
                 "option name ResignValue type spin default 0 min 0 max 99999",
             ]
@@ -343,6 +376,17 @@ mod tests {
                 assert!(options.set(name, value).is_some_and(|said| said.ends_with("needs a value")));
                 assert_eq!(options.settings(), &options.defaults);
             }
+        }
+    }
+
+    #[test]
+    fn no_file_is_the_default_and_can_be_said_in_any_way() {
+        for none in [None, Some(""), Some("<empty>"), Some("<internal>")] {
+            let mut options = options();
+            set(&mut options, "EvalFile", "a folder/net 1.knnue");
+            assert_eq!(options.settings().eval_file.as_deref(), Some("a folder/net 1.knnue"));
+            assert_eq!(options.set("evalfile", none), None);
+            assert_eq!(options.settings(), &options.defaults);
         }
     }
 

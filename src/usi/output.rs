@@ -70,9 +70,13 @@ fn write_line(stream: &mut dyn Write, text: &str) -> io::Result<()> {
     stream.flush()
 }
 
-/// A text on one line, not too long, and without words that some clients take for more than text.
+/// A text on one line, not too long, with one blank between words, and without words that some clients take for more
+/// than text.
 fn plain(text: &str) -> String {
     let mut short: String = text.chars().take(STRING_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    while short.contains("  ") {
+        short = short.replace("  ", " ");
+    }
     if text.chars().nth(STRING_CHARS).is_some() {
         short.push_str("...");
     }
@@ -233,6 +237,7 @@ mod tests {
         assert_eq!(plain("no variant 5x5"), "no variant 5x5");
         assert_eq!(plain("'mate 3' cp (mate)"), "'m_ate 3' c_p (m_ate)");
         assert_eq!(plain("ultimate cpu\tcp\n"), "ultimate cpu c_p ");
+        assert_eq!(plain("my   nets\t\tfolder"), "my nets folder");
         assert_eq!(plain(""), "");
     }
 

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use rsshogi_usi::{GoParams, PositionSpec, UsiCommand};
 
-use super::normalize::{Clocks, DISPLAY, Input, read};
+use super::normalize::{Clocks, DISPLAY, Input, quote_path, read};
 use super::options::Options;
 use super::output::{Output, Throttle, bestmove, info};
-use crate::engine::{AnyEngine, Event, GameId};
+use crate::engine::{AnyEngine, Event, GameId, NetworkChange};
 use crate::search::{Clock, Limits};
 
 /// Longest line that is read. It holds a game of millions of moves; more is no command.
@@ -134,8 +134,23 @@ impl Session {
             for notice in self.engine.prepare(&self.options.settings().search) {
                 self.output.say(&notice);
             }
+            self.load_network(true);
         }
         self.output.command(&UsiCommand::readyok());
+    }
+
+    /// Lets the engine evaluate by the network that the options name. One that was refused is tried again only if asked
+    /// for, lest every move of a game begin with the same failure.
+    fn load_network(&mut self, retry: bool) {
+        match self.engine.use_network(self.options.settings().eval_file.as_deref(), retry) {
+            NetworkChange::None | NetworkChange::Internal => {}
+            NetworkChange::File(path) => self.output.say(&format!("evaluating by EvalFile {}", quote_path(&path))),
+            NetworkChange::Refused(error) => self.output.say(&format!(
+                "EvalFile {} not loaded: {}; evaluating as before",
+                quote_path(error.path()),
+                error.reason()
+            )),
+        }
     }
 
     /// Ends a running search and lets the options take effect that waited for its end.
@@ -154,6 +169,7 @@ impl Session {
         if params.mate.is_some() {
             return self.output.command(&UsiCommand::checkmate_not_implemented());
         }
+        self.load_network(false);
         let limits = Limits {
             depth: params.depth,
             nodes: params.nodes,

@@ -4,6 +4,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::Range;
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -48,7 +49,12 @@ pub fn measure(what: &str, range: Range<Duration>, mut attempt: impl FnMut() -> 
 
 /// The binary, with its streams connected to the test.
 pub fn kozuka() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kozuka"));
+    piped(Path::new(env!("CARGO_BIN_EXE_kozuka")))
+}
+
+/// A program, with its streams connected to the test.
+pub fn piped(program: &Path) -> Command {
+    let mut command = Command::new(program);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -74,18 +80,25 @@ impl Session {
 
     /// Starts the engine with arguments.
     pub fn start_with(arguments: &[&str]) -> Self {
-        Self::spawn(arguments, Share::Some(MACHINE.read().unwrap_or_else(PoisonError::into_inner)))
+        let mut command = kozuka();
+        command.args(arguments);
+        Self::start_command(command)
+    }
+
+    /// Starts the engine by a command of one's own, see [`kozuka`].
+    pub fn start_command(command: Command) -> Self {
+        Self::spawn(command, Share::Some(MACHINE.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Starts the engine while no other session runs, so that time can be measured.
     pub fn alone() -> Self {
-        let mut session = Self::spawn(&[], Share::All(MACHINE.write().unwrap_or_else(PoisonError::into_inner)));
+        let mut session = Self::spawn(kozuka(), Share::All(MACHINE.write().unwrap_or_else(PoisonError::into_inner)));
         session.sync();
         session
     }
 
-    fn spawn(arguments: &[&str], share: Share) -> Self {
-        let mut child = kozuka().args(arguments).spawn().expect("the binary starts");
+    fn spawn(mut command: Command, share: Share) -> Self {
+        let mut child = command.spawn().expect("the binary starts");
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
         let mut stderr_pipe = child.stderr.take().expect("stderr is piped");
