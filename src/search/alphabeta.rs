@@ -2,12 +2,13 @@
 
 use arrayvec::ArrayVec;
 
+use super::correction::Corrections;
 use super::params::*;
 use super::picker::{Picker, Rest, is_tactical};
 use super::see::see_at_least;
 use super::tt::{Bound, Entry};
 use super::worker::Worker;
-use crate::movegen::CheckInfo;
+use crate::movegen::{CheckInfo, mate_in_one as mating_move};
 use crate::types::score::{CERTAIN_BOUND, INFINITE, MAX_PLY, is_certain, is_mate, mate_in, mated_in};
 use crate::types::{Move, Score};
 use crate::variant::Variant;
@@ -36,11 +37,11 @@ const LOG2_32: [i32; 64] = {
     table
 };
 
-/// Plies by which the `count`-th move of a node of that depth is reduced, before the move's own merits count.
+/// By how much the `count`-th move of a node of that depth is reduced, in 1024ths of a ply, before its own merits count.
 #[inline(always)]
 pub(super) fn reduction(depth: i32, count: usize) -> i32 {
     let log = |x: usize| LOG2_32[x.min(63)];
-    log(depth as usize) * log(count) / 32 * LMR_FACTOR / 1024 / 32
+    lmr_base() + log(depth as usize) * log(count) / 32 * lmr_factor() / 32
 }
 
 /// Whether a score from the table settles the node.
@@ -56,16 +57,24 @@ pub(super) fn settles(entry: &Entry, alpha: Score, beta: Score) -> bool {
         }
 }
 
+/// The margin by which a node of that depth must stand above beta to be left alone.
+#[inline(always)]
+fn reverse_futility(depth: i32, improving: bool) -> Score {
+    reverse_futility_margin() * depth - if improving { reverse_futility_improving() } else { 0 }
+}
+
 impl<V: Variant> Worker<'_, V> {
     /// The score of the position for the side to move, exact within (`alpha`, `beta`), else a bound.
     ///
-    /// `null_allowed` is false right after a null move. After a stop the value means nothing.
+    /// `cut` says that the node is expected to fail high. `null_allowed` is false right after a null move. After a stop
+    /// the value means nothing.
     pub(super) fn search<const PV: bool>(
         &mut self,
         mut alpha: Score,
         mut beta: Score,
         mut depth: i32,
         ply: usize,
+        cut: bool,
         null_allowed: bool,
     ) -> Score {
         self.lines[ply].clear();
@@ -91,8 +100,9 @@ impl<V: Variant> Worker<'_, V> {
             return alpha;
         }
 
+        let excluded = self.stack.at(ply).excluded;
         let key = self.position.key();
-        let known = self.shared.table.probe(key, ply);
+        let known = if excluded.is_some() { None } else { self.shared.table.probe(key, ply) };
         let table_move = known.and_then(|entry| entry.best);
         if !PV
             && self.table_decides(depth)
@@ -101,51 +111,97 @@ impl<V: Variant> Worker<'_, V> {
             return entry.score;
         }
 
-        let eval = match known {
+        let info = CheckInfo::of(self.position.board());
+        if mate_in_one() >= 1
+            && !in_check
+            && excluded.is_none()
+            && table_move.is_none()
+            && let Some(mv) = mating_move(&mut self.position, &info)
+        {
+            let score = mate_in(ply + 1);
+            let entry = Entry { best: Some(mv), score, bound: Bound::Exact, eval: None, depth: MAX_PLY as i32 };
+            self.shared.table.store(key, ply, entry);
+            if PV {
+                self.lines[ply + 1].clear();
+                self.extend_line(ply, mv);
+            }
+            return score;
+        }
+
+        let slots = Corrections::slots(self.position.board(), &self.stack, ply);
+        let raw_eval = match known {
             _ if in_check => None,
             Some(Entry { eval: Some(eval), .. }) => Some(eval),
             _ => Some(self.evaluate()),
         };
+        let eval = raw_eval.map(|raw| self.correct(raw, &slots));
+        self.stack.at(ply).eval = eval;
+        let earlier = self.stack.before(ply, 2).eval.or(self.stack.before(ply, 4).eval);
+        let improving = eval.is_some_and(|eval| earlier.is_none_or(|earlier| eval > earlier));
 
         if let Some(eval) = eval
             && !PV
-            && depth <= REVERSE_FUTILITY_DEPTH
-            && eval - REVERSE_FUTILITY_MARGIN * depth >= beta
-            && !is_certain(beta)
+            && excluded.is_none()
         {
-            return eval;
+            if depth <= razor_depth() && eval + razor_base() + razor_margin() * depth * depth <= alpha {
+                let score = self.quiescence::<false>(alpha, alpha + 1, ply, true);
+                if score <= alpha || self.stopped {
+                    return score;
+                }
+            }
+            if depth <= reverse_futility_depth()
+                && eval - reverse_futility(depth, improving) >= beta
+                && !is_certain(beta)
+            {
+                return eval;
+            }
+            if null_allowed && depth >= null_depth() && eval >= beta && !is_certain(beta) {
+                let surplus = ((eval - beta) / null_eval_share()).min(3);
+                let reduced = depth - null_reduction() - depth / null_depth_share() - surplus;
+                self.make_null(ply);
+                let score = -self.search::<false>(-beta, 1 - beta, reduced, ply + 1, !cut, false);
+                self.unmake();
+                if self.stopped {
+                    return 0;
+                }
+                if score >= beta {
+                    // A certain result after passing proves nothing.
+                    let score = if is_certain(score) { beta } else { score };
+                    if depth < null_verify_depth() {
+                        return score;
+                    }
+                    // Passing may be the best move where every move harms: see that some move holds as well.
+                    let verified = self.search::<false>(beta - 1, beta, reduced, ply, false, false);
+                    if verified >= beta || self.stopped {
+                        return score;
+                    }
+                }
+            }
+            let raised = beta + probcut_margin();
+            if depth >= probcut_depth()
+                && !is_certain(beta)
+                && known.is_none_or(|entry| entry.score >= raised || entry.depth < depth - 3)
+            {
+                let score = self.probcut(raised, depth - 4, ply, table_move, &info, raw_eval);
+                if self.stopped {
+                    return 0;
+                }
+                if let Some(score) = score {
+                    return score;
+                }
+            }
         }
 
-        if let Some(eval) = eval
-            && !PV
-            && null_allowed
-            && depth >= NULL_MOVE_DEPTH
-            && eval >= beta
-            && !is_certain(beta)
-        {
-            let reduced = depth - NULL_MOVE_REDUCTION - depth / NULL_MOVE_DEPTH_SHARE;
-            self.make_null(ply);
-            let score = -self.search::<false>(-beta, 1 - beta, reduced, ply + 1, false);
-            self.unmake();
-            if self.stopped {
-                return 0;
-            }
-            if score >= beta {
-                // A certain result after passing proves nothing.
-                return if is_certain(score) { beta } else { score };
-            }
-        }
-
-        if table_move.is_none() && depth >= IIR_DEPTH {
+        if table_move.is_none() && depth >= iir_depth() && excluded.is_none() {
             depth -= 1;
         }
 
-        let info = CheckInfo::of(self.position.board());
-        let previous = ply.checked_sub(1).and_then(|before| self.made[before]);
-        let us = self.position.side_to_move();
+        let previous = self.stack.before(ply, 1).made;
         let [killer, other_killer] = self.memory.history.killers(ply);
         let special = [killer, other_killer, self.memory.history.counter(previous)];
-        let mut picker = Picker::new(&self.position, table_move, special, Rest::All);
+        let continuation = self.memory.history.continuation(&self.stack, ply);
+        let mut picker = Picker::new(&self.position, table_move, special, Rest::All, info, continuation);
+        let table_tactical = table_move.is_some_and(|mv| is_tactical(&self.position, mv));
         let mut best = None;
         let mut best_score = -INFINITE;
         let old_alpha = alpha;
@@ -154,47 +210,108 @@ impl<V: Variant> Worker<'_, V> {
         let mut tacticals = ArrayVec::<Move, 32>::new();
 
         while let Some(mv) = picker.next(&self.position, &self.memory.history) {
+            if Some(mv) == excluded {
+                continue;
+            }
             count += 1;
+            let board = self.position.board();
             let tactical = is_tactical(&self.position, mv);
-            let gives_check = info.gives_check(self.position.board(), mv);
-            let history = if tactical { 0 } else { self.memory.history.quiet(us, mv) };
+            let gives_check = info.gives_check(board, mv);
+            let history = if tactical { 0 } else { self.memory.history.quiet(board, &continuation, mv) };
             if best_score > -CERTAIN_BOUND && ply > 0 {
                 if !tactical && !gives_check && !in_check {
-                    if depth <= LATE_MOVE_DEPTH && quiets.len() >= LATE_MOVE_BASE + (depth * depth) as usize {
+                    let most = late_move_base() + depth * depth / if improving { 1 } else { 2 };
+                    if depth <= late_move_depth() && quiets.len() >= most as usize {
                         continue;
                     }
                     if let Some(eval) = eval
-                        && depth <= FUTILITY_DEPTH
-                        && eval + FUTILITY_BASE + FUTILITY_MARGIN * depth <= alpha
+                        && depth <= futility_depth()
+                        && eval + futility_base() + futility_margin() * depth <= alpha
                     {
                         continue;
                     }
+                    if depth <= history_pruning_depth() && history < -history_pruning_margin() * depth {
+                        continue;
+                    }
                 }
-                let margin = if tactical { SEE_TACTICAL_MARGIN } else { SEE_QUIET_MARGIN };
-                if depth <= SEE_DEPTH && !in_check && !see_at_least(self.position.board(), mv, -margin * depth) {
+                let margin = if tactical { see_tactical_margin() } else { see_quiet_margin() };
+                if depth <= see_depth() && !in_check && !see_at_least(board, mv, -margin * depth) {
                     continue;
                 }
             }
-            let extension = i32::from(gives_check && ply < 2 * self.root_depth as usize && !picker.is_bad_tactical());
+
+            let bad_tactical = picker.is_bad_tactical();
+            let mut extension = 0;
+            if ply < 2 * self.root_depth as usize {
+                if Some(mv) == table_move
+                    && depth >= singular_depth()
+                    && excluded.is_none()
+                    && let Some(entry) = known.filter(|entry| {
+                        entry.bound != Bound::Upper && entry.depth >= depth - 3 && !is_certain(entry.score)
+                    })
+                {
+                    let target = entry.score - singular_margin() * depth / 16;
+                    self.stack.at(ply).excluded = Some(mv);
+                    let score = self.search::<false>(target - 1, target, (depth - 1) / 2, ply, cut, false);
+                    self.stack.at(ply).excluded = None;
+                    self.stack.at(ply).eval = eval;
+                    if self.stopped {
+                        return 0;
+                    }
+                    if score < target {
+                        let alone = !PV && score < target - singular_double();
+                        extension = if alone && self.stack.at(ply).double_extensions < 6 { 2 } else { 1 };
+                    } else if target >= beta {
+                        // Several moves are too good (multi-cut).
+                        return target;
+                    } else if entry.score >= beta {
+                        extension = if PV { -1 } else { -2 };
+                    } else if cut {
+                        extension = -1;
+                    }
+                } else if gives_check
+                    && !bad_tactical
+                    && depth >= check_extension_depth()
+                    && see_at_least(self.position.board(), mv, 0)
+                {
+                    extension = 1;
+                }
+            }
             let new_depth = depth - 1 + extension;
+            self.stack.at(ply + 1).double_extensions = self.stack.at(ply).double_extensions + u32::from(extension > 1);
+
+            let mut reduced = new_depth;
+            if depth >= LMR_DEPTH && count > lmr_moves() as usize && (!tactical || bad_tactical) {
+                let mut r = reduction(depth, count);
+                if tactical {
+                    r = r * lmr_tactical() / 1024;
+                } else {
+                    r -= history * 1024 / lmr_history();
+                    r += if table_tactical { lmr_table_tactical() } else { 0 };
+                    r -= if picker.is_special() { lmr_special() } else { 0 };
+                }
+                r += if cut { lmr_cut() } else { 0 };
+                r += if improving { 0 } else { lmr_not_improving() };
+                r -= if PV { lmr_pv() } else { 0 };
+                r -= if gives_check { lmr_check() } else { 0 };
+                r -= if in_check { lmr_evasion() } else { 0 };
+                reduced = (new_depth - r / 1024).clamp(1.min(new_depth), new_depth);
+            }
 
             self.make(ply, mv);
             let mut score = -INFINITE;
             let mut full = PV && count == 1;
             if !full {
-                let mut reduced = new_depth;
-                if depth >= LMR_DEPTH && count > LMR_MOVES && !tactical && !in_check {
-                    let less = history / LMR_HISTORY + i32::from(PV) + i32::from(gives_check);
-                    reduced = (new_depth - (reduction(depth, count) - less).max(0)).max(1);
+                if reduced < new_depth {
+                    score = -self.search::<false>(-alpha - 1, -alpha, reduced, ply + 1, true, true);
                 }
-                score = -self.search::<false>(-alpha - 1, -alpha, reduced, ply + 1, true);
-                if score > alpha && reduced < new_depth && !self.stopped {
-                    score = -self.search::<false>(-alpha - 1, -alpha, new_depth, ply + 1, true);
+                if (reduced >= new_depth || score > alpha) && !self.stopped {
+                    score = -self.search::<false>(-alpha - 1, -alpha, new_depth, ply + 1, !cut, true);
                 }
                 full = PV && score > alpha;
             }
             if full && !self.stopped {
-                score = -self.search::<true>(-beta, -alpha, new_depth, ply + 1, true);
+                score = -self.search::<true>(-beta, -alpha, new_depth, ply + 1, false, true);
             }
             self.unmake();
             if self.stopped {
@@ -219,21 +336,70 @@ impl<V: Variant> Worker<'_, V> {
         }
 
         if count == 0 {
-            // No legal move loses, in check or not.
-            return mated_in(ply);
+            // No legal move loses, in check or not; without a move that was left out the others are as bad as can be.
+            return if excluded.is_some() { alpha } else { mated_in(ply) };
         }
 
         if let Some(mv) = best.filter(|_| best_score >= beta) {
             let tactical = is_tactical(&self.position, mv);
+            let board = self.position.board();
             let history = &mut self.memory.history;
             if !tactical {
-                history.quiet_cutoff(us, ply, depth, mv, previous, &quiets);
+                history.quiet_cutoff(board, &continuation, ply, depth, mv, previous, &quiets);
             }
-            history.capture_cutoff(self.position.board(), depth, Some(mv).filter(|_| tactical), &tacticals);
+            history.capture_cutoff(board, depth, Some(mv).filter(|_| tactical), &tacticals);
         }
 
-        let bound = Bound::of(best_score, old_alpha, beta, PV);
-        self.shared.table.store(key, ply, Entry { best, score: best_score, bound, eval, depth });
+        if excluded.is_none() {
+            let bound = Bound::of(best_score, old_alpha, beta, PV);
+            self.shared.table.store(key, ply, Entry { best, score: best_score, bound, eval: raw_eval, depth });
+            if let (Some(raw), Some(eval)) = (raw_eval, eval) {
+                let quiet = best.is_none_or(|mv| !is_tactical(&self.position, mv));
+                let says_more = match bound {
+                    Bound::Exact => true,
+                    Bound::Lower => best_score > eval,
+                    Bound::Upper => best_score < eval,
+                };
+                if quiet && says_more && !is_certain(best_score) {
+                    self.memory.corrections.learn(&slots, depth, best_score - raw);
+                }
+            }
+        }
         best_score
+    }
+
+    /// Tries captures that win so much that a shallow search above `raised` settles the node (ProbCut, chessprogramming.org).
+    fn probcut(
+        &mut self,
+        raised: Score,
+        depth: i32,
+        ply: usize,
+        table_move: Option<Move>,
+        info: &CheckInfo<V>,
+        raw_eval: Option<Score>,
+    ) -> Option<Score> {
+        let continuation = self.memory.history.continuation(&self.stack, ply);
+        let threshold = raised - self.stack.at(ply).eval?;
+        let mut picker = Picker::new(&self.position, table_move, [None; 3], Rest::Nothing, *info, continuation);
+        while let Some(mv) = picker.next(&self.position, &self.memory.history) {
+            if !see_at_least(self.position.board(), mv, threshold) {
+                continue;
+            }
+            self.make(ply, mv);
+            let mut score = -self.quiescence::<false>(-raised, 1 - raised, ply + 1, true);
+            if score >= raised && depth > 0 && !self.stopped {
+                score = -self.search::<false>(-raised, 1 - raised, depth, ply + 1, true, true);
+            }
+            self.unmake();
+            if self.stopped {
+                return None;
+            }
+            if score >= raised {
+                let entry = Entry { best: Some(mv), score, bound: Bound::Lower, eval: raw_eval, depth: depth + 1 };
+                self.shared.table.store(self.position.key(), ply, entry);
+                return Some(score);
+            }
+        }
+        None
     }
 }

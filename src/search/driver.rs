@@ -8,6 +8,7 @@ use super::control::Control;
 use super::limits::Limits;
 use super::params::SINGLE_MOVE_DEPTH;
 use super::root::{RootMove, Stopper};
+use super::time::Certainty;
 use super::tt::Table;
 use super::worker::{Memory, NodeCounter, Shared, Worker};
 use super::{Answer, Report, SearchOptions};
@@ -190,6 +191,8 @@ impl<V: Variant> Searcher<V> {
         if roots.is_empty() {
             roots = legal.to_vec();
         }
+        // As its mover sees the board, so that a game with colors changed is searched alike.
+        roots.sort_unstable_by_key(|mv| std::cmp::Reverse(mv.order(position.side_to_move())));
         let root_moves: Vec<RootMove> = roots.into_iter().map(RootMove::new).collect();
         let max_depth = limits.depth.unwrap_or(MAX_DEPTH).clamp(1, MAX_DEPTH);
 
@@ -240,7 +243,7 @@ impl<V: Variant> Worker<'_, V> {
     /// Deepens iteration by iteration, reporting after each, until a limit is reached.
     fn deepen(&mut self, max_depth: u32, multipv: usize, report: &mut dyn FnMut(&Report)) {
         let mut reported: Vec<Move> = Vec::new();
-        let mut changes = 0.0;
+        let mut certainty = Certainty::default();
         for depth in 1..=max_depth {
             self.root_depth = depth as i32;
             for root in &mut self.root_moves {
@@ -265,11 +268,11 @@ impl<V: Variant> Worker<'_, V> {
                 self.report_line(depth, index, report);
             }
             let best = &self.root_moves[0];
-            let changed = reported.first().is_some_and(|&before| before != best.mv());
-            changes = changes / 2.0 + if changed { 1.0 } else { 0.0 };
+            let same = reported.first().is_none_or(|&before| before == best.mv());
+            let scale = certainty.after(same, best.score, best.nodes as f64 / self.nodes.max(1) as f64);
             reported.clone_from(&best.line);
 
-            if self.is_enough(depth, 0.6 + 0.6 * changes) {
+            if self.is_enough(depth, scale) {
                 break;
             }
         }

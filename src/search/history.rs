@@ -1,6 +1,7 @@
-//! What earlier parts of the search say about moves: killers, counter moves, butterfly and capture histories.
+//! What earlier parts of the search say about moves: killers, counter moves, butterfly, capture and continuation histories.
 
-use super::params::{HISTORY_BONUS_LIMIT, HISTORY_LIMIT};
+use super::params::{HISTORY_LIMIT, history_bonus, history_bonus_limit};
+use super::stack::Stack;
 use crate::position::Board;
 use crate::types::score::MAX_PLY;
 use crate::types::{Color, Move, MoveKind, PieceType};
@@ -23,6 +24,44 @@ impl Weight {
     }
 }
 
+/// A piece of one side on a square, as an index below `32 * V::SQUARES`; [`NO_MOVE`] stands for a null move and for
+/// what was before the root.
+pub(super) type PieceTo = u16;
+
+/// No move: the index of a piece that does not exist, on the first square.
+pub(super) const NO_MOVE: PieceTo = 0;
+
+/// The kinds of both sides with room for [`NO_MOVE`] before them.
+const COLORED: usize = 2 * PieceType::COUNT + 1;
+
+/// What the move puts where, for the side to move.
+#[inline(always)]
+pub(super) fn piece_to<V: Variant>(board: &Board<V>, mv: Move) -> PieceTo {
+    let kind = moved_kind(board, mv);
+    let piece = 1 + board.side_to_move().index() * PieceType::COUNT + kind.index();
+    (piece * V::SQUARES + mv.to().index()) as PieceTo
+}
+
+/// The kind that stands on the target after the move.
+#[inline(always)]
+fn moved_kind<V: Variant>(board: &Board<V>, mv: Move) -> PieceType {
+    match mv.unpack() {
+        Some(MoveKind::Drop { kind, .. }) => kind,
+        Some(MoveKind::Board { from, promote, .. }) => {
+            let kind = board.kind_on(from).unwrap_or(PieceType::King);
+            if promote { kind.promoted().unwrap_or(kind) } else { kind }
+        }
+        None => PieceType::King,
+    }
+}
+
+/// Which earlier moves of the line a quiet move is judged after: the last one, the own one before it, and so on.
+pub(super) const CONTINUATIONS: [usize; 3] = [1, 2, 4];
+
+/// Where the continuation histories of one node begin.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Continuation([usize; 3]);
+
 /// The histories of one worker. They last over a game and are forgotten with it.
 #[derive(Clone, Debug)]
 pub(super) struct History {
@@ -30,6 +69,10 @@ pub(super) struct History {
     butterfly: Vec<Weight>,
     /// By side, captured type, origin and destination.
     captures: Vec<Weight>,
+    /// By an earlier move of the line, then kind and destination.
+    continuations: Vec<Weight>,
+    /// Kinds times squares of the board.
+    row: usize,
     /// The quiet move that refuted a move, by origin and destination of that move.
     counters: Vec<Option<Move>>,
     /// Two quiet moves a ply that caused cutoffs.
@@ -38,8 +81,8 @@ pub(super) struct History {
 
 /// The bonus for a move that caused a cutoff at that depth.
 #[inline(always)]
-pub(super) fn bonus(depth: i32) -> i32 {
-    (160 * depth - 100).clamp(20, HISTORY_BONUS_LIMIT)
+fn bonus(depth: i32) -> i32 {
+    (history_bonus() * depth - 100).clamp(20, history_bonus_limit())
 }
 
 /// Origin and destination in one index: `origin * 128 + destination`.
@@ -54,10 +97,13 @@ fn origin_and_target(mv: Move) -> usize {
 }
 
 impl History {
-    pub(super) fn new() -> Self {
+    pub(super) fn new<V: Variant>() -> Self {
+        let row = PieceType::COUNT * V::SQUARES;
         Self {
             butterfly: vec![Weight::default(); 2 * ORIGINS * SQUARES],
             captures: vec![Weight::default(); 2 * PieceType::COUNT * SQUARES * 2],
+            continuations: vec![Weight::default(); COLORED * V::SQUARES * row],
+            row,
             counters: vec![None; ORIGINS * SQUARES],
             killers: vec![[None; 2]; MAX_PLY + 2],
         }
@@ -68,15 +114,28 @@ impl History {
         self.killers.fill([None; 2]);
     }
 
+    /// The continuation histories of the node at that ply.
+    #[inline(always)]
+    pub(super) fn continuation(&self, stack: &Stack, ply: usize) -> Continuation {
+        Continuation(CONTINUATIONS.map(|back| usize::from(stack.before(ply, back).piece_to) * self.row))
+    }
+
     #[inline(always)]
     fn butterfly_index(color: Color, mv: Move) -> usize {
         color.index() * ORIGINS * SQUARES + origin_and_target(mv)
     }
 
-    /// The score of a quiet move.
     #[inline(always)]
-    pub(super) fn quiet(&self, color: Color, mv: Move) -> i32 {
-        i32::from(self.butterfly[Self::butterfly_index(color, mv)].0)
+    fn kind_and_target<V: Variant>(board: &Board<V>, mv: Move) -> usize {
+        moved_kind(board, mv).index() * V::SQUARES + mv.to().index()
+    }
+
+    /// The score of a quiet move: its butterfly history and twice what its continuations say at their nearest.
+    #[inline(always)]
+    pub(super) fn quiet<V: Variant>(&self, board: &Board<V>, continuation: &Continuation, mv: Move) -> i32 {
+        let index = Self::kind_and_target(board, mv);
+        let [last, own, older] = continuation.0.map(|start| i32::from(self.continuations[start + index].0));
+        i32::from(self.butterfly[Self::butterfly_index(board.side_to_move(), mv)].0) + last + own + older / 2
     }
 
     #[inline(always)]
@@ -103,10 +162,21 @@ impl History {
         self.counters[origin_and_target(previous?)]
     }
 
+    #[inline(always)]
+    fn update_quiet<V: Variant>(&mut self, board: &Board<V>, continuation: &Continuation, mv: Move, bonus: i32) {
+        self.butterfly[Self::butterfly_index(board.side_to_move(), mv)].update(bonus);
+        let index = Self::kind_and_target(board, mv);
+        for start in continuation.0 {
+            self.continuations[start + index].update(bonus);
+        }
+    }
+
     /// A quiet move caused a cutoff after `tried` did not.
-    pub(super) fn quiet_cutoff(
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn quiet_cutoff<V: Variant>(
         &mut self,
-        color: Color,
+        board: &Board<V>,
+        continuation: &Continuation,
         ply: usize,
         depth: i32,
         best: Move,
@@ -114,9 +184,9 @@ impl History {
         tried: &[Move],
     ) {
         let bonus = bonus(depth);
-        self.butterfly[Self::butterfly_index(color, best)].update(bonus);
+        self.update_quiet(board, continuation, best, bonus);
         for &mv in tried {
-            self.butterfly[Self::butterfly_index(color, mv)].update(-bonus);
+            self.update_quiet(board, continuation, mv, -bonus);
         }
         let killers = &mut self.killers[ply];
         if killers[0] != Some(best) {

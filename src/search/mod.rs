@@ -6,14 +6,19 @@
 
 mod alphabeta;
 mod control;
+mod correction;
 mod driver;
 mod history;
 mod limits;
+#[cfg(not(feature = "tune"))]
 mod params;
+#[cfg(feature = "tune")]
+pub mod params;
 mod picker;
 mod quiescence;
 mod root;
 mod see;
+mod stack;
 mod time;
 mod tt;
 mod worker;

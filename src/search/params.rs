@@ -1,50 +1,176 @@
-//! The numbers of the search.
+//! The numbers of the search: constants in play, and USI options when built with the feature `tune`, for an optimiser
+//! outside to set (as in Reckless, `src/parameters.rs`).
 
-use crate::types::Score;
+/// One number of the search, as an optimiser sees it.
+#[cfg(feature = "tune")]
+#[derive(Debug)]
+pub struct Parameter {
+    /// The name of its function in this module, and of its USI option.
+    pub name: &'static str,
+    /// Its value in play.
+    pub default: i32,
+    /// The least value that makes sense.
+    pub min: i32,
+    /// The greatest.
+    pub max: i32,
+    value: &'static std::sync::atomic::AtomicI32,
+}
 
-/// First half-width of the aspiration window.
-pub const ASPIRATION_WINDOW: Score = 40;
+#[cfg(feature = "tune")]
+impl Parameter {
+    /// Sets it for all searches of the process from now on; the caller keeps to `min..=max`.
+    pub fn set(&self, value: i32) {
+        self.value.store(value, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// What it is set to.
+    pub fn get(&self) -> i32 {
+        self.value.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+macro_rules! parameters {
+    ($($(#[$doc:meta])* $name:ident = $default:literal in $min:literal..=$max:literal;)*) => {
+        #[cfg(feature = "tune")]
+        #[allow(non_upper_case_globals)]
+        mod values {
+            $(pub(super) static $name: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new($default);)*
+        }
+
+        /// All of them, in the order of the source.
+        #[cfg(feature = "tune")]
+        pub static TABLE: &[Parameter] = &[
+            $(Parameter {
+                name: stringify!($name),
+                default: $default,
+                min: $min,
+                max: $max,
+                value: &values::$name,
+            },)*
+        ];
+
+        $($(#[$doc])*
+        #[inline(always)]
+        pub(super) fn $name() -> i32 {
+            const { assert!($min <= $default && $default <= $max) };
+            #[cfg(feature = "tune")]
+            return values::$name.load(std::sync::atomic::Ordering::Relaxed);
+            #[cfg(not(feature = "tune"))]
+            $default
+        })*
+    };
+}
+
 /// From this depth on the window is narrowed.
-pub const ASPIRATION_DEPTH: i32 = 4;
-/// From this depth on a null move is tried.
-pub const NULL_MOVE_DEPTH: i32 = 3;
-/// Plies by which a null move reduces the depth.
-pub const NULL_MOVE_REDUCTION: i32 = 3;
-/// One ply more of reduction for so many plies of depth.
-pub const NULL_MOVE_DEPTH_SHARE: i32 = 4;
-/// Up to this depth a node whose evaluation is far above beta is left alone (reverse futility).
-pub const REVERSE_FUTILITY_DEPTH: i32 = 6;
-/// How far above, per ply of depth.
-pub const REVERSE_FUTILITY_MARGIN: Score = 110;
-/// Up to this depth quiet moves that cannot reach alpha by much are left out.
-pub const FUTILITY_DEPTH: i32 = 5;
-/// How far below alpha the evaluation must be, and how much more per ply of depth.
-pub const FUTILITY_BASE: Score = 160;
-/// See [`FUTILITY_BASE`].
-pub const FUTILITY_MARGIN: Score = 120;
-/// Up to this depth late quiet moves are left out.
-pub const LATE_MOVE_DEPTH: i32 = 6;
-/// Quiet moves that are searched at depth 0 of that rule; the square of the depth comes on top.
-pub const LATE_MOVE_BASE: usize = 5;
-/// Up to this depth moves that lose too much in exchanges are left out.
-pub const SEE_DEPTH: i32 = 6;
-/// How much a quiet move may lose, per ply of depth.
-pub const SEE_QUIET_MARGIN: Score = 60;
-/// How much a capture may lose, per ply of depth.
-pub const SEE_TACTICAL_MARGIN: Score = 150;
+pub(super) const ASPIRATION_DEPTH: i32 = 4;
 /// From this depth on late moves are reduced.
-pub const LMR_DEPTH: i32 = 3;
-/// So many moves are searched to full depth.
-pub const LMR_MOVES: usize = 3;
-/// A reduction is log2(depth) * log2(moves) * this / 1024.
-pub const LMR_FACTOR: i32 = 430;
-/// A quiet move of this history is reduced by one ply less, of its negative by one more.
-pub const LMR_HISTORY: i32 = 6_000;
-/// The largest change of a history at once.
-pub const HISTORY_BONUS_LIMIT: i32 = 1_600;
+pub(super) const LMR_DEPTH: i32 = 3;
 /// Histories stay within this distance of zero.
-pub const HISTORY_LIMIT: i32 = 16_384;
-/// From this depth on a node without a move from the table is searched one ply less deep.
-pub const IIR_DEPTH: i32 = 5;
+pub(super) const HISTORY_LIMIT: i32 = 16_384;
+/// Corrections of the evaluation stay within this distance of zero, in [`CORRECTION_GRAIN`]ths of a centipawn.
+pub(super) const CORRECTION_LIMIT: i32 = 200 * CORRECTION_GRAIN;
+/// See [`CORRECTION_LIMIT`].
+pub(super) const CORRECTION_GRAIN: i32 = 128;
 /// Iterations after which a single legal move is played without more thought.
-pub const SINGLE_MOVE_DEPTH: u32 = 6;
+pub(super) const SINGLE_MOVE_DEPTH: u32 = 6;
+
+parameters! {
+    /// First half-width of the aspiration window.
+    aspiration_window = 40 in 5..=200;
+    /// Up to this depth a node far below alpha goes to quiescence at once (razoring).
+    razor_depth = 2 in 0..=6;
+    /// How far below, at depth 0 and for each ply.
+    razor_base = 300 in 50..=1200;
+    /// See [`razor_base`].
+    razor_margin = 250 in 20..=800;
+    /// From this depth on a null move is tried.
+    null_depth = 3 in 1..=6;
+    /// Plies by which a null move reduces the depth.
+    null_reduction = 3 in 1..=6;
+    /// One ply more of reduction for so many plies of depth.
+    null_depth_share = 4 in 2..=8;
+    /// One ply more of reduction for so much evaluation above beta, up to three.
+    null_eval_share = 300 in 50..=1000;
+    /// From this depth on a cutoff by a null move is verified.
+    null_verify_depth = 12 in 6..=40;
+    /// Up to this depth a node whose evaluation is far above beta is left alone (reverse futility).
+    reverse_futility_depth = 6 in 1..=12;
+    /// How far above, per ply of depth.
+    reverse_futility_margin = 110 in 20..=400;
+    /// How much less per ply when the evaluation is improving, in plies of margin times 100.
+    reverse_futility_improving = 60 in 0..=200;
+    /// Up to this depth quiet moves that cannot reach alpha by much are left out.
+    futility_depth = 5 in 1..=12;
+    /// How far below alpha the evaluation must be, and how much more per ply of depth.
+    futility_base = 160 in 0..=600;
+    /// See [`futility_base`].
+    futility_margin = 120 in 20..=400;
+    /// Up to this depth late quiet moves are left out.
+    late_move_depth = 6 in 1..=12;
+    /// Quiet moves that are searched at depth 0 of that rule; the square of the depth comes on top.
+    late_move_base = 5 in 1..=20;
+    /// Up to this depth quiet moves of a bad history are left out.
+    history_pruning_depth = 4 in 0..=10;
+    /// How bad, per ply of depth.
+    history_pruning_margin = 5000 in 500..=20000;
+    /// Up to this depth moves that lose too much in exchanges are left out.
+    see_depth = 6 in 1..=12;
+    /// How much a quiet move may lose, per ply of depth.
+    see_quiet_margin = 60 in 0..=300;
+    /// How much a capture may lose, per ply of depth.
+    see_tactical_margin = 150 in 0..=500;
+    /// So many moves are searched to full depth.
+    lmr_moves = 3 in 1..=10;
+    /// A reduction is, in 1024ths of a ply, this much ...
+    lmr_base = 0 in -1024..=2048;
+    /// ... and log2(depth) * log2(moves) * this.
+    lmr_factor = 430 in 100..=900;
+    /// More in a node that is expected to fail high.
+    lmr_cut = 1024 in 0..=3072;
+    /// More while the evaluation does not improve.
+    lmr_not_improving = 512 in 0..=2048;
+    /// Less in the principal variation.
+    lmr_pv = 1024 in 0..=3072;
+    /// Less for a move that gives check.
+    lmr_check = 1024 in 0..=3072;
+    /// Less while in check.
+    lmr_evasion = 1024 in 0..=4096;
+    /// Less for a killer or counter move.
+    lmr_special = 512 in 0..=3072;
+    /// More if the move from the table is a capture.
+    lmr_table_tactical = 512 in 0..=2048;
+    /// One ply less for so much history.
+    lmr_history = 8000 in 2000..=40000;
+    /// Reductions of losing captures, in 1024ths of those of quiet moves; 0 for none.
+    lmr_tactical = 512 in 0..=1024;
+    /// From this depth on the move from the table is looked at for being the only good one (singular extension).
+    singular_depth = 6 in 4..=30;
+    /// How far below the table's score the others must stay, per ply of depth, in 16ths of a centipawn.
+    singular_margin = 32 in 4..=160;
+    /// How much farther for an extension by two plies, in centipawns.
+    singular_double = 30 in 0..=300;
+    /// From this depth on a check that does not lose material is searched a ply deeper.
+    check_extension_depth = 1 in 0..=30;
+    /// From this depth on captures that promise much more than beta are tried first at a reduced depth (ProbCut).
+    probcut_depth = 5 in 3..=30;
+    /// How much more.
+    probcut_margin = 250 in 50..=800;
+    /// What a capture in quiescence must miss alpha by to be left out.
+    quiescence_margin = 250 in 0..=1200;
+    /// How far a check that loses nothing goes ahead among quiet moves.
+    check_order = 8000 in 0..=40000;
+    /// Bonus of a history, per ply of depth.
+    history_bonus = 160 in 20..=500;
+    /// The largest bonus.
+    history_bonus_limit = 1600 in 400..=4000;
+    /// From this depth on a node without a move from the table is searched one ply less deep.
+    iir_depth = 5 in 2..=12;
+    /// Share of the correction by hands, in 64ths.
+    correction_hands = 32 in 0..=128;
+    /// Share of the correction by the placement of kings and generals.
+    correction_generals = 32 in 0..=128;
+    /// Share of the correction by the last two moves.
+    correction_moves = 32 in 0..=128;
+    /// Whether nodes look for a mate in one: 0 never, 1 in the main search, 2 in quiescence too.
+    mate_in_one = 2 in 0..=2;
+}

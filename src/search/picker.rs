@@ -2,11 +2,12 @@
 
 use arrayvec::ArrayVec;
 
-use super::history::History;
+use super::history::{Continuation, History};
+use super::params::check_order;
 use super::see::{see_at_least, victim_first};
 use crate::movegen::{CheckInfo, Sink, generate, is_legal};
 use crate::position::Position;
-use crate::types::{Bitboard, Move, PieceType, Square};
+use crate::types::{Bitboard, Color, Move, PieceType, Square};
 use crate::variant::Variant;
 
 /// Moves with their score for ordering.
@@ -133,7 +134,7 @@ enum Stage {
 }
 
 /// Hands out the legal moves of a node one by one, best guess first, generating each class only when it is needed.
-pub(super) struct Picker {
+pub(super) struct Picker<V: Variant> {
     stage: Stage,
     table_move: Option<Move>,
     special: [Option<Move>; 3],
@@ -143,6 +144,8 @@ pub(super) struct Picker {
     next_bad: usize,
     /// After the captures: all other moves, only those that give check, or none.
     rest: Rest,
+    info: CheckInfo<V>,
+    continuation: Continuation,
 }
 
 /// What follows the captures and promotions.
@@ -156,13 +159,15 @@ pub(super) enum Rest {
     Nothing,
 }
 
-impl Picker {
+impl<V: Variant> Picker<V> {
     /// `table_move` need not be legal here. `special` are killers and a counter move, which need not be either.
-    pub(super) fn new<V: Variant>(
+    pub(super) fn new(
         position: &Position<V>,
         table_move: Option<Move>,
         special: [Option<Move>; 3],
         rest: Rest,
+        info: CheckInfo<V>,
+        continuation: Continuation,
     ) -> Self {
         let table_move =
             table_move.filter(|&mv| (rest != Rest::Nothing || is_tactical(position, mv)) && is_legal(position, mv));
@@ -175,7 +180,14 @@ impl Picker {
             bad: ArrayVec::new(),
             next_bad: 0,
             rest,
+            info,
+            continuation,
         }
+    }
+
+    /// Whether the last move handed out is a killer or a counter move.
+    pub(super) fn is_special(&self) -> bool {
+        matches!(self.stage, Stage::Killers(_))
     }
 
     /// Whether the last move handed out came from the losing captures.
@@ -183,7 +195,7 @@ impl Picker {
         self.stage == Stage::BadTactical
     }
 
-    fn fill<V: Variant>(&mut self, position: &Position<V>, class: Class) {
+    fn fill(&mut self, position: &Position<V>, class: Class) {
         self.moves.clear();
         self.next = 0;
         let enemy = position.board().of_color(!position.side_to_move());
@@ -191,18 +203,19 @@ impl Picker {
         generate(position.board(), position.threats(), &mut sink);
     }
 
-    /// The best of the moves that are left.
+    /// The best of the moves that are left; of equals the first as the side to move sees the board.
     #[inline]
-    fn select(&mut self) -> Option<(Move, i32)> {
+    fn select(&mut self, us: Color) -> Option<(Move, i32)> {
         let left = self.moves.get_mut(self.next..)?;
-        let (best, _) = left.iter().enumerate().max_by_key(|&(index, &(_, score))| (score, usize::MAX - index))?;
+        let key = |&(mv, score): &(Move, i32)| (score, mv.order(us));
+        let best = (0..left.len()).max_by_key(|&index| key(&left[index]))?;
         left.swap(0, best);
         self.next += 1;
         Some(left[0])
     }
 
     /// The next move, or `None` after the last.
-    pub(super) fn next<V: Variant>(&mut self, position: &Position<V>, history: &History) -> Option<Move> {
+    pub(super) fn next(&mut self, position: &Position<V>, history: &History) -> Option<Move> {
         let board = position.board();
         let us = position.side_to_move();
         loop {
@@ -220,7 +233,7 @@ impl Picker {
                     }
                     self.stage = Stage::GoodTactical;
                 }
-                Stage::GoodTactical => match self.select() {
+                Stage::GoodTactical => match self.select(us) {
                     Some((mv, _)) if Some(mv) == self.table_move => {}
                     Some((mv, _)) if see_at_least(board, mv, 0) => return Some(mv),
                     Some((mv, _)) => {
@@ -257,11 +270,14 @@ impl Picker {
                 Stage::GenerateQuiet => {
                     self.fill(position, Class::Quiet);
                     for (mv, score) in &mut self.moves {
-                        *score = history.quiet(us, *mv);
+                        *score = history.quiet(board, &self.continuation, *mv);
+                        if self.info.gives_check(board, *mv) && see_at_least(board, *mv, 0) {
+                            *score += check_order();
+                        }
                     }
                     self.stage = Stage::Quiet;
                 }
-                Stage::Quiet => match self.select() {
+                Stage::Quiet => match self.select(us) {
                     Some((mv, _)) if Some(mv) == self.table_move || self.special.contains(&Some(mv)) => {}
                     Some((mv, _)) => return Some(mv),
                     None => self.stage = Stage::BadTactical,
@@ -274,16 +290,15 @@ impl Picker {
                 Stage::GenerateChecks => {
                     self.moves.clear();
                     self.next = 0;
-                    let info = CheckInfo::of(board);
                     let enemy = board.of_color(!us);
-                    let mut sink = CheckSink { position, info: &info, enemy, moves: &mut self.moves };
+                    let mut sink = CheckSink { position, info: &self.info, enemy, moves: &mut self.moves };
                     generate(board, position.threats(), &mut sink);
                     for (mv, score) in &mut self.moves {
-                        *score = history.quiet(us, *mv);
+                        *score = history.quiet(board, &self.continuation, *mv);
                     }
                     self.stage = Stage::Checks;
                 }
-                Stage::Checks => match self.select() {
+                Stage::Checks => match self.select(us) {
                     Some((mv, _)) if Some(mv) == self.table_move => {}
                     Some((mv, _)) => return Some(mv),
                     None => self.stage = Stage::Done,
@@ -296,6 +311,7 @@ impl Picker {
 
 #[cfg(test)]
 mod tests {
+    use super::super::stack::Stack;
     use super::*;
     use crate::movegen::legal_moves;
     use crate::position::Rules;
@@ -304,7 +320,8 @@ mod tests {
     fn hands_out_each_legal_move_once<V: Variant>() {
         let mut position = Position::<V>::new(Rules::default());
         let mut seed = 88_172_645_463_325_252_u64;
-        let history = History::new();
+        let history = History::new::<V>();
+        let continuation = history.continuation(&Stack::new(), 0);
         for _ in 0..2_000 {
             let mut legal = legal_moves(&position);
             if legal.is_empty() || position.ply() > 120 {
@@ -316,7 +333,8 @@ mod tests {
             seed ^= seed << 17;
             let pick = |shift: u32| legal[(seed >> shift) as usize % legal.len()];
             let special = [Some(pick(3)), Some(pick(9)), Some(pick(3))];
-            let mut picker = Picker::new(&position, Some(pick(20)), special, Rest::All);
+            let info = CheckInfo::of(position.board());
+            let mut picker = Picker::new(&position, Some(pick(20)), special, Rest::All, info, continuation);
             let mut picked = Vec::new();
             while let Some(mv) = picker.next(&position, &history) {
                 picked.push(mv);
@@ -327,8 +345,7 @@ mod tests {
             legal.sort_unstable();
             assert_eq!(picked.as_slice(), legal.as_slice(), "{}", position.sfen());
 
-            let info = CheckInfo::of(position.board());
-            let mut picker = Picker::new(&position, None, [None; 3], Rest::Checks);
+            let mut picker = Picker::new(&position, None, [None; 3], Rest::Checks, info, continuation);
             let mut checks = Vec::new();
             while let Some(mv) = picker.next(&position, &history) {
                 if !is_tactical(&position, mv) {

@@ -1,12 +1,15 @@
 //! Quiescence: captures and promotions until the position is quiet, with all answers to a check, and checks at first.
 
 use super::alphabeta::settles;
+use super::correction::Corrections;
+use super::params::{mate_in_one, quiescence_margin};
 use super::picker::{Picker, Rest, is_tactical};
-use super::see::see_at_least;
+use super::see::{gain, see_at_least};
 use super::tt::{Bound, Entry};
 use super::worker::Worker;
+use crate::movegen::{CheckInfo, mate_in_one as mating_move};
 use crate::types::Score;
-use crate::types::score::{INFINITE, MAX_PLY, mated_in};
+use crate::types::score::{CERTAIN_BOUND, INFINITE, MAX_PLY, mate_in, mated_in};
 use crate::variant::Variant;
 
 impl<V: Variant> Worker<'_, V> {
@@ -40,12 +43,33 @@ impl<V: Variant> Worker<'_, V> {
             return entry.score;
         }
 
+        let info = CheckInfo::of(self.position.board());
+        if mate_in_one() >= 2
+            && checks
+            && !in_check
+            && known.is_none()
+            && let Some(mv) = mating_move(&mut self.position, &info)
+        {
+            let score = mate_in(ply + 1);
+            let entry = Entry { best: Some(mv), score, bound: Bound::Exact, eval: None, depth: MAX_PLY as i32 };
+            self.shared.table.store(key, ply, entry);
+            if PV {
+                self.lines[ply + 1].clear();
+                self.extend_line(ply, mv);
+            }
+            return score;
+        }
+
         let old_alpha = alpha;
-        let eval = match known {
+        let raw_eval = match known {
             _ if in_check => None,
             Some(Entry { eval: Some(eval), .. }) => Some(eval),
             _ => Some(self.evaluate()),
         };
+        let eval = raw_eval.map(|raw| {
+            let slots = Corrections::slots(self.position.board(), &self.stack, ply);
+            self.correct(raw, &slots)
+        });
         let mut best_score = eval.unwrap_or(-INFINITE);
         if best_score >= beta {
             return best_score;
@@ -57,7 +81,9 @@ impl<V: Variant> Worker<'_, V> {
             false if checks => Rest::Checks,
             false => Rest::Nothing,
         };
-        let mut picker = Picker::new(&self.position, known.and_then(|entry| entry.best), [None; 3], rest);
+        let continuation = self.memory.history.continuation(&self.stack, ply);
+        let table_move = known.and_then(|entry| entry.best);
+        let mut picker = Picker::new(&self.position, table_move, [None; 3], rest, info, continuation);
         let mut best = None;
         let mut any = false;
         while let Some(mv) = picker.next(&self.position, &self.memory.history) {
@@ -65,6 +91,15 @@ impl<V: Variant> Worker<'_, V> {
             // A check that only gives the piece away proves nothing here.
             let gift = !in_check && !is_tactical(&self.position, mv) && !see_at_least(self.position.board(), mv, 0);
             if gift {
+                continue;
+            }
+            // Nor is a capture looked at that would not bring the score near alpha.
+            if let Some(eval) = eval
+                && best_score > -CERTAIN_BOUND
+                && eval + quiescence_margin() + gain(self.position.board(), mv) <= alpha
+                && !info.gives_check(self.position.board(), mv)
+            {
+                best_score = best_score.max(eval + quiescence_margin() + gain(self.position.board(), mv));
                 continue;
             }
             self.make(ply, mv);
@@ -92,7 +127,7 @@ impl<V: Variant> Worker<'_, V> {
         }
 
         let bound = Bound::of(best_score, old_alpha, beta, PV);
-        self.shared.table.store(key, ply, Entry { best, score: best_score, bound, eval, depth: 0 });
+        self.shared.table.store(key, ply, Entry { best, score: best_score, bound, eval: raw_eval, depth: 0 });
         best_score
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::control::Control;
 use super::limits::Limits;
-use super::params::{ASPIRATION_DEPTH, ASPIRATION_WINDOW};
+use super::params::{ASPIRATION_DEPTH, aspiration_window};
 use super::time::Budget;
 use super::worker::{Shared, Worker};
 use crate::types::score::{INFINITE, is_certain};
@@ -19,13 +19,15 @@ pub(super) struct RootMove {
     pub score: Score,
     /// The score of the iteration before.
     pub previous_score: Score,
+    /// Moves made below it, in all iterations.
+    pub nodes: u64,
     /// The line that begins with the move.
     pub line: Vec<Move>,
 }
 
 impl RootMove {
     pub(super) fn new(mv: Move) -> Self {
-        Self { score: -INFINITE, previous_score: -INFINITE, line: vec![mv] }
+        Self { score: -INFINITE, previous_score: -INFINITE, nodes: 0, line: vec![mv] }
     }
 
     pub(super) fn mv(&self) -> Move {
@@ -94,7 +96,8 @@ impl<'a> Stopper<'a> {
         self.control.is_stopped() || self.budget.is_some_and(|budget| self.counted_from.elapsed() >= budget.hard)
     }
 
-    /// Whether another iteration is worth beginning. `scale` stretches the soft limit when the best move is unsure.
+    /// Whether another iteration is worth beginning. `scale` stretches the soft limit when the best move is unsure, and
+    /// shrinks it when it is not.
     pub(super) fn is_enough(&mut self, scale: f64) -> bool {
         if self.poll() {
             return true;
@@ -110,7 +113,7 @@ impl<V: Variant> Worker<'_, V> {
     /// Searches the root moves from `first` on, within a window around the score of the iteration before.
     pub(super) fn aspire(&mut self, depth: i32, first: usize) {
         let guess = self.root_moves[first].previous_score;
-        let mut delta = ASPIRATION_WINDOW;
+        let mut delta = aspiration_window();
         let (mut alpha, mut beta) = (-INFINITE, INFINITE);
         if depth >= ASPIRATION_DEPTH && !is_certain(guess) && guess > -INFINITE {
             (alpha, beta) = (guess - delta, guess + delta);
@@ -137,24 +140,27 @@ impl<V: Variant> Worker<'_, V> {
     fn search_root(&mut self, mut alpha: Score, beta: Score, depth: i32, first: usize) -> Score {
         self.lines[0].clear();
         let mut best_score = -INFINITE;
+        self.stack.at(0).eval = if self.position.in_check() { None } else { Some(self.evaluate()) };
         for root in &mut self.root_moves[first..] {
             root.score = -INFINITE;
         }
         for index in first..self.root_moves.len() {
             let mv = self.root_moves[index].mv();
+            let before = self.nodes;
             self.make(0, mv);
             let mut score = -INFINITE;
             if index > first {
-                score = -self.search::<false>(-alpha - 1, -alpha, depth - 1, 1, true);
+                score = -self.search::<false>(-alpha - 1, -alpha, depth - 1, 1, true, true);
             }
             if (index == first || score > alpha) && !self.stopped {
-                score = -self.search::<true>(-beta, -alpha, depth - 1, 1, true);
+                score = -self.search::<true>(-beta, -alpha, depth - 1, 1, false, true);
             }
             self.unmake();
             if self.stopped {
                 return best_score;
             }
             let root = &mut self.root_moves[index];
+            root.nodes += self.nodes - before;
             if index == first || score > alpha {
                 root.score = score;
             }

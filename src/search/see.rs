@@ -91,7 +91,17 @@ fn least_attacker<V: Variant>(
     if attackers.is_empty() {
         return None;
     }
-    ORDER.into_iter().find_map(|kind| (attackers & board.of_kind(kind)).first().map(|from| (from, kind)))
+    ORDER.into_iter().find_map(|kind| (attackers & board.of_kind(kind)).first_of(side).map(|from| (from, kind)))
+}
+
+/// What the move gains at once, in centipawns: what it captures, and what its promotion adds.
+pub(super) fn gain<V: Variant>(board: &Board<V>, mv: Move) -> Score {
+    let captured = board.kind_on(mv.to()).map_or(0, exchange_value);
+    match mv.unpack() {
+        Some(MoveKind::Board { from, promote: true, .. }) => captured + board.kind_on(from).map_or(0, promotion_gain),
+        Some(MoveKind::Board { .. }) => captured,
+        _ => 0,
+    }
 }
 
 /// A capture's order among captures: the more valuable the victim the better, then the cheaper the capturer.

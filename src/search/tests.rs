@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::movegen::{legal_moves, outcome};
 use crate::position::{Position, Rules, Sennichite};
-use crate::types::Color;
 use crate::types::score::{CERTAIN_BOUND, MATE, MATE_BOUND, is_mate, mate_distance, mate_in, mated_in};
+use crate::types::{Color, MoveKind};
 use crate::variant::{Minishogi, Shogi, Variant};
 
 fn position<V: Variant>(sfen: &str, moves: &str, rules: Rules) -> Position<V> {
@@ -292,16 +292,37 @@ fn searchmoves_restrict_the_root() {
     assert_eq!(best::<Minishogi>(answer), "5d5c");
 }
 
+fn turned_move(mv: Move) -> Move {
+    match mv.unpack().unwrap() {
+        MoveKind::Board { from, to, promote } => {
+            Move::board(from.rotated::<Minishogi>(), to.rotated::<Minishogi>(), promote)
+        }
+        MoveKind::Drop { kind, to } => Move::drop(kind, to.rotated::<Minishogi>()),
+    }
+}
+
 #[test]
-fn the_mirrored_game_is_searched_alike() {
-    // The same position with colors changed, by turning the board. Networks know that repetitions are not alike for
-    // both colors, so the search is looked at without one.
-    let scores = ["rb1gk/3sp/5/P1S2/KG1BR b - 1", "rb1gk/2s1p/5/PS3/KG1BR w - 1"].map(|sfen| {
-        let mut searcher = Searcher::new();
-        searcher.set_network(None);
-        final_score(&run(&mut searcher, &mini(sfen), &Limits::depth(3)).0)
-    });
-    assert_eq!(scores[0], scores[1]);
+fn the_game_with_colors_changed_is_searched_alike() {
+    // The same positions with colors changed, by turning the board; without the rule that makes repetitions matter
+    // otherwise to one side than to the other.
+    let rules = Rules { sennichite: Sennichite::Draw, ..Rules::default() };
+    for (sfen, turned) in [
+        ("rbsgk/4p/5/P4/KGSBR b - 1", "rbsgk/4p/5/P4/KGSBR w - 1"),
+        ("rb1gk/3sp/5/P1S2/KG1BR b - 1", "rb1gk/2s1p/5/PS3/KG1BR w - 1"),
+        ("4k/1s1gp/r1B2/P1S2/K1G1R b b 11", "r1g1k/2s1p/2b1R/PG1S1/K4 w B 11"),
+    ] {
+        let [(first, answer), (second, other)] = [sfen, turned].map(|sfen| {
+            let position = position::<Minishogi>(sfen, "", rules);
+            let mut searcher = Searcher::new();
+            searcher.set_network(None);
+            searcher.configure(&SearchOptions { hash_mib: 64, ..options() });
+            run(&mut searcher, &position, &Limits::depth(8))
+        });
+        let seen = |reports: &[Report]| -> Vec<_> { reports.iter().map(|r| (r.depth, r.score)).collect() };
+        assert_eq!(seen(&first), seen(&second), "{sfen}");
+        let (Answer::Move { best, .. }, Answer::Move { best: other, .. }) = (answer, other) else { panic!("{sfen}") };
+        assert_eq!(best, turned_move(other), "{sfen}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::limits::{Limits, SideClock};
-use crate::types::Color;
+use crate::types::{Color, Score};
 
 /// The least time that is planned for a move, in milliseconds: what remains when there is nothing left at all.
 const MINIMUM: i64 = 1;
@@ -11,6 +11,17 @@ const MINIMUM: i64 = 1;
 const MOVES_AHEAD: i64 = 24;
 /// The hard limit in units of the soft one.
 const HARD_FACTOR: i64 = 4;
+
+/// The soft limit is stretched so much after a change of the best move, and less by a step for each iteration without.
+const STABLE_FROM: f64 = 1.3;
+const STABLE_STEP: f64 = 0.07;
+const STABLE_LIMIT: u32 = 8;
+/// A score that has fallen by this many centipawns doubles the soft limit, but no fall does more than [`DROP_LIMIT`].
+const DROP_UNIT: f64 = 300.0;
+const DROP_LIMIT: Score = 120;
+/// The stretch of a move with no nodes below it, and how much less one with all of them gets.
+const EFFORT_FROM: f64 = 1.6;
+const EFFORT_SHARE: f64 = 1.0;
 
 /// Two times to stop at: after `soft` no new iteration is begun, at `hard` the search is broken off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +34,30 @@ pub struct Budget {
 
 fn milliseconds(time: i64) -> Duration {
     Duration::from_millis(time.max(MINIMUM) as u64)
+}
+
+/// How sure the best move is, from one iteration to the next.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Certainty {
+    /// Iterations since the best move was another one.
+    stable: u32,
+    /// The score of the iteration before, if there was one.
+    score: Option<Score>,
+}
+
+impl Certainty {
+    /// Takes note of an iteration: whether its best move was that of the one before, its score, and which share of all
+    /// nodes so far lies below that move. Returns by how much the soft limit is to be stretched, from about a third to three.
+    pub(super) fn after(&mut self, same_move: bool, score: Score, node_share: f64) -> f64 {
+        self.stable = if same_move { (self.stable + 1).min(STABLE_LIMIT) } else { 0 };
+        let stability = STABLE_FROM - STABLE_STEP * f64::from(self.stable);
+        let drop = self.score.map_or(0, |before| (before - score).clamp(-DROP_LIMIT, DROP_LIMIT));
+        self.score = Some(score);
+        let falling = 1.0 + f64::from(drop) / DROP_UNIT;
+        // The others are refuted quickly if nearly everything was spent on the best one.
+        let effort = EFFORT_FROM - node_share.clamp(0.0, 1.0) * EFFORT_SHARE;
+        stability * falling * effort
+    }
 }
 
 impl Budget {
@@ -69,6 +104,18 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_move_that_is_sure_gets_less_time() {
+        let mut sure = Certainty::default();
+        let sure = (0..10).map(|_| sure.after(true, 50, 0.95)).last().unwrap();
+        let mut falling = Certainty::default();
+        falling.after(true, 50, 0.5);
+        let falling = falling.after(false, -200, 0.3);
+        assert!(sure < 0.6 && falling > 2.0, "{sure} {falling}");
+        assert!(sure > 0.3 && falling < 3.0, "{sure} {falling}");
+    }
+
     use crate::search::Clock;
 
     fn budget(remaining: i64, increment: i64, byoyomi: i64) -> Budget {

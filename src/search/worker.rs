@@ -4,14 +4,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arrayvec::ArrayVec;
 
-use super::history::History;
+use super::correction::{Corrections, Slots};
+use super::history::{History, NO_MOVE, piece_to};
 use super::root::{RootMove, Stopper};
+use super::stack::Stack;
 use super::tt::Table;
 use crate::eval::Evaluator;
 use crate::eval::network::Network;
 use crate::movegen::has_legal_move;
 use crate::position::{Outcome, Position};
-use crate::types::score::{DRAW, MAX_PLY, RULE_WIN, mated_in};
+use crate::types::score::{DRAW, MAX_EVAL, MAX_PLY, RULE_WIN, mated_in};
 use crate::types::{Move, Score};
 use crate::variant::Variant;
 
@@ -40,12 +42,13 @@ impl Shared<'_> {
 #[derive(Debug)]
 pub(super) struct Memory<V: Variant> {
     pub history: History,
+    pub corrections: Corrections,
     pub evaluator: Evaluator<V>,
 }
 
 impl<V: Variant> Memory<V> {
     pub(super) fn new(network: Option<Network<V>>) -> Self {
-        Self { history: History::new(), evaluator: Evaluator::new(network) }
+        Self { history: History::new::<V>(), corrections: Corrections::new(), evaluator: Evaluator::new(network) }
     }
 }
 
@@ -71,8 +74,7 @@ pub(super) struct Worker<'a, V: Variant> {
     pub root_depth: i32,
     /// The position's ply at the root.
     pub root_ply: usize,
-    /// The move made at each ply; `None` for a null move.
-    pub made: Vec<Option<Move>>,
+    pub stack: Stack,
     /// The best line from each ply.
     pub lines: Vec<Line>,
     pub stopped: bool,
@@ -99,7 +101,7 @@ impl<'a, V: Variant> Worker<'a, V> {
             seldepth: 0,
             root_depth: 0,
             root_ply,
-            made: vec![None; MAX_PLY + 2],
+            stack: Stack::new(),
             lines: vec![Line::new(); MAX_PLY + 2],
             stopped: false,
         }
@@ -112,13 +114,16 @@ impl<'a, V: Variant> Worker<'a, V> {
         if self.nodes.is_multiple_of(TELL_EVERY) {
             self.shared.nodes[self.id].0.store(self.nodes, Ordering::Relaxed);
         }
-        self.made[ply] = Some(mv);
+        let piece_to = piece_to(self.position.board(), mv);
+        let frame = self.stack.at(ply);
+        (frame.made, frame.piece_to) = (Some(mv), piece_to);
         self.position.do_move(mv);
     }
 
     /// Lets the other side move.
     pub(super) fn make_null(&mut self, ply: usize) {
-        self.made[ply] = None;
+        let frame = self.stack.at(ply);
+        (frame.made, frame.piece_to) = (None, NO_MOVE);
         self.position.do_null_move();
     }
 
@@ -183,6 +188,12 @@ impl<'a, V: Variant> Worker<'a, V> {
                 break;
             }
         }
+    }
+
+    /// The evaluation with what is known of its errors.
+    #[inline]
+    pub(super) fn correct(&self, raw: Score, slots: &Slots) -> Score {
+        (raw + self.memory.corrections.get(slots)).clamp(-MAX_EVAL, MAX_EVAL)
     }
 
     /// The evaluation of the position as it stands.

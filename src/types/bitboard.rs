@@ -103,6 +103,16 @@ impl<G: Geometry> Bitboard<G> {
         self.has_any().then(|| Square::new(self.0.trailing_zeros() as usize))
     }
 
+    /// The first square as `color` counts them: from the other end of the board for White.
+    #[inline(always)]
+    pub fn first_of(self, color: Color) -> Option<Square> {
+        let last = G::Word::BITS - 1;
+        match color {
+            Color::Black => self.first(),
+            Color::White => self.has_any().then(|| Square::new((last - self.0.leading_zeros()) as usize)),
+        }
+    }
+
     /// The set moved one step ahead, as `color` looks at the board.
     #[inline(always)]
     pub fn forward(self, color: Color) -> Self {

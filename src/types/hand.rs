@@ -32,6 +32,12 @@ impl Hand {
         (self.0 >> Self::shift(kind) & Self::mask(kind)) as usize
     }
 
+    /// All counts in one number, to hash.
+    #[inline(always)]
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
     /// Whether there is one of that type.
     #[inline(always)]
     pub const fn has(self, kind: PieceType) -> bool {

@@ -4,7 +4,7 @@ use std::num::NonZeroU16;
 
 use arrayvec::ArrayVec;
 
-use super::{PieceType, Square};
+use super::{Color, PieceType, Square};
 use crate::geometry::Geometry;
 
 /// A move of a piece on the board or a drop, in 16 bits: to (7 bits), from or dropped type (7), promotion (1), drop (1).
@@ -63,6 +63,18 @@ impl Move {
     #[inline(always)]
     pub const fn drop(kind: PieceType, to: Square) -> Self {
         Self::from_word(DROP | (kind.index() as u16) << FROM_SHIFT | to.index() as u16)
+    }
+
+    /// A number that orders moves as their mover sees the board: if it is turned and colors are changed, turned moves
+    /// stand in the same order.
+    #[inline(always)]
+    pub const fn order(self, mover: Color) -> u16 {
+        let squares = if self.is_drop() { SQUARE_MASK } else { SQUARE_MASK << FROM_SHIFT | SQUARE_MASK };
+        // The complement of a square's number counts from the other end of the board.
+        match mover {
+            Color::Black => self.0.get(),
+            Color::White => self.0.get() ^ squares,
+        }
     }
 
     /// The destination.

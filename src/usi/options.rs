@@ -265,11 +265,18 @@ impl Options {
 
     /// The lines that list the options.
     pub fn listing(&self) -> impl Iterator<Item = UsiCommand> + '_ {
-        TABLE.iter().map(|spec| UsiCommand::Option(spec.listing(&self.defaults)))
+        let table = TABLE.iter().map(|spec| UsiCommand::Option(spec.listing(&self.defaults)));
+        #[cfg(feature = "tune")]
+        let table = table.chain(parameters::listing());
+        table
     }
 
     /// Sets an option. Returns what there is to say about it, if it was not simply done.
     pub fn set(&mut self, name: &str, value: Option<&str>) -> Option<String> {
+        #[cfg(feature = "tune")]
+        if let Some(parameter) = parameters::named(name) {
+            return parameters::set(parameter, value.unwrap_or(""));
+        }
         let Some(spec) = TABLE.iter().find(|spec| spec.is_named(name)) else {
             let known = IGNORED.iter().any(|ignored| same_name(ignored, name));
             return (!known).then(|| format!("no such option {}", quote(name)));
@@ -279,6 +286,33 @@ impl Options {
             return Some(format!("{} needs a value", spec.name));
         }
         spec.apply(&mut self.settings, value)
+    }
+}
+
+/// The numbers of the search as options.
+#[cfg(feature = "tune")]
+mod parameters {
+    use super::*;
+    use crate::search::params::{Parameter, TABLE};
+
+    pub(super) fn listing() -> impl Iterator<Item = UsiCommand> {
+        TABLE.iter().map(|parameter| {
+            let Parameter { name, default, min, max, .. } = parameter;
+            UsiCommand::Option(UsiOption::spin(*name, i64::from(*default), i64::from(*min), i64::from(*max)))
+        })
+    }
+
+    pub(super) fn named(name: &str) -> Option<&'static Parameter> {
+        TABLE.iter().find(|parameter| same_name(parameter.name, name))
+    }
+
+    pub(super) fn set(parameter: &Parameter, value: &str) -> Option<String> {
+        let Some(given) = number(value) else {
+            return Some(format!("{} is a number, ignoring {}", parameter.name, quote(value)));
+        };
+        let clamped = given.clamp(parameter.min.into(), parameter.max.into());
+        parameter.set(clamped as i32);
+        (clamped != given).then(|| format!("{} {given} is out of range, using {clamped}", parameter.name))
     }
 }
 
