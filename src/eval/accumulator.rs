@@ -127,8 +127,6 @@ impl Changes {
 pub fn refresh<V: Variant>(network: &Network<V>, board: &Board<V>, color: Color) -> Row {
     let view = View::of(color, board.king(color));
     let mut sums = network.weights().biases;
-    let color_row = view.color_row().map(|row| row as u32);
-    simd::update(&mut sums, &network.weights().features, color_row.as_slice(), &[]);
     let mut changes = Changes::default();
     changes.find(None, board);
     changes.apply(network, view, &mut Changed::default(), &mut sums);

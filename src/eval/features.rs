@@ -5,9 +5,9 @@
 //!
 //! - a piece of either side on a square, the side's own king left out,
 //! - the first, second, … piece of a type in either side's hand,
-//! - the view being that of Black, to whom repetitions matter otherwise than to White,
 //!
-//! once for each square on which the king may stand after mirroring. A feature has a *row* of weights, numbered
+//! once for each square on which the king may stand after mirroring. Which of the sides is Black is not seen: a position
+//! with colors changed is worth the same, and that repetitions are not is left to the search. A feature has a *row* of weights, numbered
 //! `bucket * ROWS_PER_BUCKET + feature`.
 
 use super::network::OUTPUT_BUCKETS;
@@ -16,7 +16,7 @@ use crate::types::{Color, Hand, Piece, PieceType, Square};
 use crate::variant::Variant;
 
 /// Changes with the meaning of the features.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// Marks a type that the game does not have.
 const NO_SLOT: u8 = u8::MAX;
 
@@ -75,16 +75,15 @@ impl<V: Variant> Features<V> {
     const ENEMY_PIECES: usize = (Self::LAYOUT.kinds - 1) * V::SQUARES;
     const OWN_HAND: usize = Self::ENEMY_PIECES + Self::LAYOUT.kinds * V::SQUARES;
     const ENEMY_HAND: usize = Self::OWN_HAND + Self::LAYOUT.hand_features;
-    const IS_BLACK: usize = Self::ENEMY_HAND + Self::LAYOUT.hand_features;
 
     /// Features that one king square has.
-    pub const ROWS_PER_BUCKET: usize = Self::IS_BLACK + 1;
+    pub const ROWS_PER_BUCKET: usize = Self::ENEMY_HAND + Self::LAYOUT.hand_features;
     /// King squares after mirroring.
     pub const KING_BUCKETS: usize = Self::KING_FILES * V::RANKS;
     /// All features.
     pub const ROWS: usize = Self::KING_BUCKETS * Self::ROWS_PER_BUCKET;
-    /// No position has more features in one view: all pieces but the own king, and the color.
-    pub const MAX_ACTIVE: usize = Self::LAYOUT.max_in_hands + 2;
+    /// No position has more features in one view: all pieces but the own king.
+    pub const MAX_ACTIVE: usize = Self::LAYOUT.max_in_hands + 1;
 
     /// Tells feature sets apart that have the same size.
     pub const HASH: u64 = {
@@ -114,7 +113,6 @@ impl<V: Variant> Features<V> {
     pub fn rows(diagram: &Diagram, color: Color, mut each: impl FnMut(usize)) {
         let Some(king) = diagram.king(color) else { return };
         let view = View::<V>::of(color, king);
-        view.color_row().into_iter().for_each(&mut each);
         for &(square, piece) in &diagram.pieces {
             view.piece_row(piece, square).into_iter().for_each(&mut each);
         }
@@ -174,12 +172,6 @@ impl<V: Variant> View<V> {
         let side = if owner == self.color { Features::<V>::OWN_HAND } else { Features::<V>::ENEMY_HAND };
         self.first_row + side + Features::<V>::LAYOUT.hand_offsets[kind.index()] as usize + count - 1
     }
-
-    /// The row that says that the view is Black's; none for White.
-    #[inline(always)]
-    pub fn color_row(&self) -> Option<usize> {
-        (self.color == Color::Black).then_some(self.first_row + Features::<V>::IS_BLACK)
-    }
 }
 
 #[cfg(test)]
@@ -204,9 +196,9 @@ mod tests {
     #[test]
     fn the_set_has_the_size_that_the_game_gives_it() {
         assert_eq!(Features::<Minishogi>::KING_BUCKETS, 15);
-        assert_eq!(Features::<Minishogi>::ROWS_PER_BUCKET, 19 * 25 + 2 * 10 + 1);
+        assert_eq!(Features::<Minishogi>::ROWS_PER_BUCKET, 19 * 25 + 2 * 10);
         assert_eq!(Features::<Shogi>::KING_BUCKETS, 45);
-        assert_eq!(Features::<Shogi>::ROWS_PER_BUCKET, 27 * 81 + 2 * 38 + 1);
+        assert_eq!(Features::<Shogi>::ROWS_PER_BUCKET, 27 * 81 + 2 * 38);
     }
 
     #[test]
@@ -214,7 +206,6 @@ mod tests {
         let mut seen = HashSet::new();
         for king in Square::all::<Minishogi>().take(15) {
             let view = View::<Minishogi>::of(Color::Black, king);
-            seen.extend(view.color_row());
             for square in Square::all::<Minishogi>() {
                 for kind in PieceType::ALL.into_iter().filter(|kind| Minishogi::KINDS >> kind.base() as u16 & 1 != 0) {
                     for color in Color::ALL {
@@ -247,12 +238,10 @@ mod tests {
     }
 
     #[test]
-    fn a_turned_position_differs_only_in_the_color() {
+    fn a_position_with_colors_changed_looks_the_same() {
         let black = rows::<Minishogi>("2k1r/4p/5/P1S2/1B2K b Gs 1", Color::Black);
         let white = rows::<Minishogi>("k2b1/2s1p/5/P4/R1K2 w gS 1", Color::White);
-        let only_black: Vec<_> = black.iter().filter(|row| !white.contains(row)).collect();
-        assert_eq!((only_black.len(), white.len()), (1, black.len() - 1));
-        assert_eq!(only_black[0] % Features::<Minishogi>::ROWS_PER_BUCKET, Features::<Minishogi>::IS_BLACK);
+        assert_eq!(black, white);
     }
 
     #[test]

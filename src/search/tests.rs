@@ -314,7 +314,6 @@ fn the_game_with_colors_changed_is_searched_alike() {
         let [(first, answer), (second, other)] = [sfen, turned].map(|sfen| {
             let position = position::<Minishogi>(sfen, "", rules);
             let mut searcher = Searcher::new();
-            searcher.set_network(None);
             searcher.configure(&SearchOptions { hash_mib: 64, ..options() });
             run(&mut searcher, &position, &Limits::depth(8))
         });
