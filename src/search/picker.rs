@@ -10,8 +10,30 @@ use crate::position::Position;
 use crate::types::{Bitboard, Color, Move, PieceType, Square};
 use crate::variant::Variant;
 
+/// A move and its score in one number that orders them: the score above, then the move as its mover sees the board, so
+/// that of equal moves the same one comes first when colors are changed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Scored(i64);
+
+impl Scored {
+    #[inline(always)]
+    fn new(mv: Move, mover: Color) -> Self {
+        Self(i64::from(mv.order(mover)))
+    }
+
+    #[inline(always)]
+    fn set_score(&mut self, score: i32) {
+        self.0 = i64::from(score) << 16 | self.0 & 0xffff;
+    }
+
+    #[inline(always)]
+    fn mv(self, mover: Color) -> Option<Move> {
+        Move::from_order(self.0 as u16, mover)
+    }
+}
+
 /// Moves with their score for ordering.
-type ScoredMoves = ArrayVec<(Move, i32), 600>;
+type ScoredMoves = ArrayVec<Scored, 600>;
 
 /// Whether a promotion is worth looking at like a capture. A silver's is not: it gains and loses squares.
 #[inline(always)]
@@ -45,6 +67,7 @@ enum Class {
 
 struct ClassSink<'a, V: Variant> {
     class: Class,
+    mover: Color,
     enemy: Bitboard<V>,
     moves: &'a mut ScoredMoves,
 }
@@ -59,10 +82,10 @@ impl<V: Variant> Sink<V> for ClassSink<'_, V> {
             Class::Quiet => (plain ^ captures, promoting ^ tactical),
         };
         for to in promoting {
-            self.moves.push((Move::board(from, to, true), 0));
+            self.moves.push(Scored::new(Move::board(from, to, true), self.mover));
         }
         for to in plain {
-            self.moves.push((Move::board(from, to, false), 0));
+            self.moves.push(Scored::new(Move::board(from, to, false), self.mover));
         }
     }
 
@@ -70,7 +93,7 @@ impl<V: Variant> Sink<V> for ClassSink<'_, V> {
     fn drops(&mut self, kind: PieceType, targets: Bitboard<V>) {
         if self.class == Class::Quiet {
             for to in targets {
-                self.moves.push((Move::drop(kind, to), 0));
+                self.moves.push(Scored::new(Move::drop(kind, to), self.mover));
             }
         }
     }
@@ -80,6 +103,7 @@ impl<V: Variant> Sink<V> for ClassSink<'_, V> {
 struct CheckSink<'a, V: Variant> {
     position: &'a Position<V>,
     info: &'a CheckInfo<V>,
+    mover: Color,
     enemy: Bitboard<V>,
     moves: &'a mut ScoredMoves,
 }
@@ -98,13 +122,13 @@ impl<V: Variant> Sink<V> for CheckSink<'_, V> {
             let kind = if promote { kind.promoted().unwrap_or(kind) } else { kind };
             let direct = if kind == PieceType::King { Bitboard::EMPTY } else { self.info.squares(board, kind) };
             for to in targets & direct {
-                self.moves.push((Move::board(from, to, promote), 0));
+                self.moves.push(Scored::new(Move::board(from, to, promote), self.mover));
             }
             if discovers {
                 for to in targets & !direct {
                     let mv = Move::board(from, to, promote);
                     if self.info.gives_check(board, mv) {
-                        self.moves.push((mv, 0));
+                        self.moves.push(Scored::new(mv, self.mover));
                     }
                 }
             }
@@ -114,7 +138,7 @@ impl<V: Variant> Sink<V> for CheckSink<'_, V> {
     #[inline(always)]
     fn drops(&mut self, kind: PieceType, targets: Bitboard<V>) {
         for to in targets & self.info.squares(self.position.board(), kind) {
-            self.moves.push((Move::drop(kind, to), 0));
+            self.moves.push(Scored::new(Move::drop(kind, to), self.mover));
         }
     }
 }
@@ -198,20 +222,26 @@ impl<V: Variant> Picker<V> {
     fn fill(&mut self, position: &Position<V>, class: Class) {
         self.moves.clear();
         self.next = 0;
-        let enemy = position.board().of_color(!position.side_to_move());
-        let mut sink = ClassSink { class, enemy, moves: &mut self.moves };
+        let mover = position.side_to_move();
+        let enemy = position.board().of_color(!mover);
+        let mut sink = ClassSink { class, mover, enemy, moves: &mut self.moves };
         generate(position.board(), position.threats(), &mut sink);
     }
 
-    /// The best of the moves that are left; of equals the first as the side to move sees the board.
+    /// The best of the moves that are left.
     #[inline]
-    fn select(&mut self, us: Color) -> Option<(Move, i32)> {
+    fn select(&mut self, us: Color) -> Option<Move> {
         let left = self.moves.get_mut(self.next..)?;
-        let key = |&(mv, score): &(Move, i32)| (score, mv.order(us));
-        let best = (0..left.len()).max_by_key(|&index| key(&left[index]))?;
-        left.swap(0, best);
+        let mut best = *left.first()?;
+        let mut place = 0;
+        for (index, &scored) in left.iter().enumerate() {
+            if scored > best {
+                (best, place) = (scored, index);
+            }
+        }
+        left.swap(0, place);
         self.next += 1;
-        Some(left[0])
+        best.mv(us)
     }
 
     /// The next move, or `None` after the last.
@@ -228,15 +258,16 @@ impl<V: Variant> Picker<V> {
                 }
                 Stage::GenerateTactical => {
                     self.fill(position, Class::Tactical);
-                    for (mv, score) in &mut self.moves {
-                        *score = victim_first(board, *mv) + history.capture(board, *mv) / 16;
+                    for scored in &mut self.moves {
+                        let Some(mv) = scored.mv(us) else { continue };
+                        scored.set_score(victim_first(board, mv) + history.capture(board, mv) / 16);
                     }
                     self.stage = Stage::GoodTactical;
                 }
                 Stage::GoodTactical => match self.select(us) {
-                    Some((mv, _)) if Some(mv) == self.table_move => {}
-                    Some((mv, _)) if see_at_least(board, mv, 0) => return Some(mv),
-                    Some((mv, _)) => {
+                    Some(mv) if Some(mv) == self.table_move => {}
+                    Some(mv) if see_at_least(board, mv, 0) => return Some(mv),
+                    Some(mv) => {
                         if self.rest == Rest::All && self.bad.try_push(mv).is_err() {
                             // More losing captures than anyone needs to postpone: search it now.
                             return Some(mv);
@@ -269,17 +300,17 @@ impl<V: Variant> Picker<V> {
                 }
                 Stage::GenerateQuiet => {
                     self.fill(position, Class::Quiet);
-                    for (mv, score) in &mut self.moves {
-                        *score = history.quiet(board, &self.continuation, *mv);
-                        if self.info.gives_check(board, *mv) && see_at_least(board, *mv, 0) {
-                            *score += check_order();
-                        }
+                    for scored in &mut self.moves {
+                        let Some(mv) = scored.mv(us) else { continue };
+                        let check = self.info.gives_check(board, mv) && see_at_least(board, mv, 0);
+                        let bonus = if check { check_order() } else { 0 };
+                        scored.set_score(history.quiet(board, &self.continuation, mv) + bonus);
                     }
                     self.stage = Stage::Quiet;
                 }
                 Stage::Quiet => match self.select(us) {
-                    Some((mv, _)) if Some(mv) == self.table_move || self.special.contains(&Some(mv)) => {}
-                    Some((mv, _)) => return Some(mv),
+                    Some(mv) if Some(mv) == self.table_move || self.special.contains(&Some(mv)) => {}
+                    Some(mv) => return Some(mv),
                     None => self.stage = Stage::BadTactical,
                 },
                 Stage::BadTactical => {
@@ -291,16 +322,17 @@ impl<V: Variant> Picker<V> {
                     self.moves.clear();
                     self.next = 0;
                     let enemy = board.of_color(!us);
-                    let mut sink = CheckSink { position, info: &self.info, enemy, moves: &mut self.moves };
+                    let mut sink = CheckSink { position, info: &self.info, mover: us, enemy, moves: &mut self.moves };
                     generate(board, position.threats(), &mut sink);
-                    for (mv, score) in &mut self.moves {
-                        *score = history.quiet(board, &self.continuation, *mv);
+                    for scored in &mut self.moves {
+                        let Some(mv) = scored.mv(us) else { continue };
+                        scored.set_score(history.quiet(board, &self.continuation, mv));
                     }
                     self.stage = Stage::Checks;
                 }
                 Stage::Checks => match self.select(us) {
-                    Some((mv, _)) if Some(mv) == self.table_move => {}
-                    Some((mv, _)) => return Some(mv),
+                    Some(mv) if Some(mv) == self.table_move => {}
+                    Some(mv) => return Some(mv),
                     None => self.stage = Stage::Done,
                 },
                 Stage::Done => return None,

@@ -133,6 +133,26 @@ fn from_table(score: Score, ply: usize) -> Score {
     }
 }
 
+/// Asks the system for huge pages. Nearly every probe is on a page of its own, and finding small pages costs a tenth of
+/// the whole time of a search (64 MiB, perf).
+fn advise_huge_pages(words: &[AtomicU64]) {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::mman::{MmapAdvise, madvise};
+        const PAGE: usize = 4096;
+        let skipped = words.as_ptr().cast::<u8>().align_offset(PAGE);
+        let length = size_of_val(words).saturating_sub(skipped) / PAGE * PAGE;
+        let first = words.as_ptr().cast::<u8>().wrapping_add(skipped);
+        if let Some(first) = std::ptr::NonNull::new(first.cast_mut().cast()).filter(|_| length > 0) {
+            // SAFETY: the whole pages within a slice that we hold; the advice changes how they are mapped, not what is
+            // in them. A system that does not take it goes on with small pages.
+            let _ = unsafe { madvise(first, length, MmapAdvise::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = words;
+}
+
 impl Table {
     /// An empty table of that many MiB, at least one. The system gives the memory when it is first written to.
     ///
@@ -143,6 +163,7 @@ impl Table {
         let lines = mib.checked_mul(1 << 20).ok_or(OutOfMemory { mib })? / LINE_BYTES;
         let words: Vec<AtomicU64> =
             bytemuck::allocation::try_zeroed_vec((lines + 1) * LINE_WORDS).map_err(|()| OutOfMemory { mib })?;
+        advise_huge_pages(&words);
         let start = words.as_ptr().align_offset(LINE_BYTES) % LINE_WORDS;
         Ok(Self { words, start, lines, generation: 0 })
     }
@@ -167,6 +188,20 @@ impl Table {
     #[inline(always)]
     fn entries_of(&self, key: u64) -> &[[AtomicU64; 2]] {
         self.entries(((u128::from(key) * self.lines as u128) >> 64) as usize)
+    }
+
+    /// Asks the processor to fetch what will be probed for soon.
+    #[inline(always)]
+    pub fn prefetch(&self, key: u64) {
+        let line = self.entries_of(key);
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a prefetch reads nothing as far as the program is concerned, and faults on no address at all.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = line;
     }
 
     /// What is known about the position with that key, as seen `ply` plies from the root.

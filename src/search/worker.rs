@@ -118,6 +118,7 @@ impl<'a, V: Variant> Worker<'a, V> {
         let frame = self.stack.at(ply);
         (frame.made, frame.piece_to) = (Some(mv), piece_to);
         self.position.do_move(mv);
+        self.shared.table.prefetch(self.position.key());
     }
 
     /// Lets the other side move.

@@ -42,6 +42,16 @@ const SQUARE_MASK: u16 = 0x7f;
 const PROMOTE: u16 = 1 << 14;
 const DROP: u16 = 1 << 15;
 
+/// The word of a move with its squares counted from the mover's end of the board.
+#[inline(always)]
+const fn turn(word: u16, mover: Color) -> u16 {
+    let squares = if word & DROP != 0 { SQUARE_MASK } else { SQUARE_MASK << FROM_SHIFT | SQUARE_MASK };
+    match mover {
+        Color::Black => word,
+        Color::White => word ^ squares,
+    }
+}
+
 impl Move {
     #[inline(always)]
     const fn from_word(word: u16) -> Self {
@@ -69,11 +79,16 @@ impl Move {
     /// stand in the same order.
     #[inline(always)]
     pub const fn order(self, mover: Color) -> u16 {
-        let squares = if self.is_drop() { SQUARE_MASK } else { SQUARE_MASK << FROM_SHIFT | SQUARE_MASK };
-        // The complement of a square's number counts from the other end of the board.
-        match mover {
-            Color::Black => self.0.get(),
-            Color::White => self.0.get() ^ squares,
+        turn(self.0.get(), mover)
+    }
+
+    /// The move of which that is the [`Move::order`].
+    #[inline(always)]
+    pub const fn from_order(order: u16, mover: Color) -> Option<Self> {
+        // Turning twice changes nothing.
+        match NonZeroU16::new(turn(order, mover)) {
+            Some(word) => Some(Self(word)),
+            None => None,
         }
     }
 
