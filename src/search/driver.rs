@@ -8,6 +8,7 @@ use super::control::Control;
 use super::limits::Limits;
 use super::params::SINGLE_MOVE_DEPTH;
 use super::root::{RootMove, Stopper};
+use super::skill::{Handicap, Level};
 use super::time::Certainty;
 use super::tt::Table;
 use super::worker::{Memory, NodeCounter, Shared, Worker};
@@ -32,6 +33,8 @@ pub struct Searcher<V: Variant> {
     /// One for each thread.
     memories: Vec<Memory<V>>,
     network: Option<Network<V>>,
+    /// The highest level that has searched for this game.
+    level: Level,
     /// Runs the helpers; the main worker runs on the thread that calls `search`.
     pool: Option<ThreadPool>,
 }
@@ -52,7 +55,7 @@ impl<V: Variant> Searcher<V> {
         let table = Self::smallest_table();
         let options = SearchOptions { hash_mib: 1, ..SearchOptions::default() };
         let network = embedded();
-        Self { options, table, memories: vec![Memory::new(network.clone())], network, pool: None }
+        Self { options, table, memories: vec![Memory::new(network.clone())], network, level: Level::MIN, pool: None }
     }
 
     fn smallest_table() -> Table {
@@ -138,6 +141,7 @@ impl<V: Variant> Searcher<V> {
         for memory in &mut self.memories {
             *memory = Memory::new(self.network.clone());
         }
+        self.level = Level::MIN;
     }
 
     /// Searches for the best move within the limits. Blocks; another thread steers it by `control`. Under `infinite` and
@@ -194,7 +198,20 @@ impl<V: Variant> Searcher<V> {
         // As its mover sees the board, so that a game with colors changed is searched alike.
         roots.sort_unstable_by_key(|mv| std::cmp::Reverse(mv.order(position.side_to_move())));
         let root_moves: Vec<RootMove> = roots.into_iter().map(RootMove::new).collect();
-        let max_depth = limits.depth.unwrap_or(MAX_DEPTH).clamp(1, MAX_DEPTH);
+        // What a hint has found is not for a weaker level to know.
+        if self.options.playing_level() < self.level {
+            self.new_game();
+        }
+        self.level = self.options.playing_level();
+        let mut handicap = Handicap::of(&self.options, position.key());
+        let most = handicap.as_mut().map_or(MAX_DEPTH, Handicap::depth).min(MAX_DEPTH);
+        let shown = self.options.multipv.clamp(1, root_moves.len());
+        let plan = Plan {
+            max_depth: limits.depth.unwrap_or(MAX_DEPTH).clamp(1, most),
+            lines: handicap.as_ref().map_or(shown, |handicap| shown.max(handicap.lines().min(root_moves.len()))),
+            shown,
+            thorough: self.options.analyse,
+        };
 
         self.table.age();
         stopper.pondering = limits.ponder;
@@ -208,23 +225,41 @@ impl<V: Variant> Searcher<V> {
         };
         let mut main = Worker::new(&shared, main_memory, position.clone(), root_moves.clone(), 0);
         main.stopper = Some(stopper);
-        let multipv = self.options.multipv.clamp(1, root_moves.len());
 
         match &self.pool {
-            None => main.deepen(max_depth, multipv, report),
+            None => main.deepen(&plan, report),
             Some(pool) => pool.in_place_scope(|scope| {
                 for (index, memory) in helper_memories.iter_mut().enumerate() {
-                    let (shared, root_moves) = (&shared, root_moves.clone());
+                    let (shared, plan, root_moves) = (&shared, &plan, root_moves.clone());
                     scope.spawn(move |_| {
-                        Worker::new(shared, memory, position.clone(), root_moves, index + 1).help(max_depth as i32);
+                        Worker::new(shared, memory, position.clone(), root_moves, index + 1)
+                            .help(plan.max_depth as i32);
                     });
                 }
-                main.deepen(max_depth, multipv, report);
+                main.deepen(&plan, report);
                 shared.stop.store(true, Ordering::Relaxed);
             }),
         }
-        main.answer(self.options.resign_value)
+        if self.options.resign_value.is_some_and(|limit| !plan.thorough && main.is_hopeless(limit)) {
+            return Answer::Resign;
+        }
+        if let Some(handicap) = &mut handicap {
+            main.choose(handicap, plan.lines, report);
+        }
+        main.answer()
     }
+}
+
+/// What a search is to do.
+struct Plan {
+    /// The last iteration.
+    max_depth: u32,
+    /// Best lines to find,
+    lines: usize,
+    /// and to report.
+    shown: usize,
+    /// Whether to go on when there is nothing left to decide.
+    thorough: bool,
 }
 
 /// Memory that can still be had, in MiB; `None` if the system does not say.
@@ -241,7 +276,8 @@ fn available_mib() -> Option<usize> {
 
 impl<V: Variant> Worker<'_, V> {
     /// Deepens iteration by iteration, reporting after each, until a limit is reached.
-    fn deepen(&mut self, max_depth: u32, multipv: usize, report: &mut dyn FnMut(&Report)) {
+    fn deepen(&mut self, plan: &Plan, report: &mut dyn FnMut(&Report)) {
+        let &Plan { max_depth, lines, shown, thorough } = plan;
         let mut reported: Vec<Move> = Vec::new();
         let mut certainty = Certainty::default();
         for depth in 1..=max_depth {
@@ -249,7 +285,7 @@ impl<V: Variant> Worker<'_, V> {
             for root in &mut self.root_moves {
                 root.previous_score = root.score;
             }
-            for first in 0..multipv {
+            for first in 0..lines {
                 self.seldepth = 0;
                 self.aspire(depth as i32, first);
                 if self.stopped {
@@ -257,14 +293,11 @@ impl<V: Variant> Worker<'_, V> {
                 }
             }
             if self.stopped {
-                // What was found before the stop counts; the answer follows the line that was shown last.
-                if reported != self.root_moves[0].line {
-                    self.report_line(depth, 0, report);
-                }
+                self.report_the_stop(depth, plan, &reported, report);
                 break;
             }
-            self.root_moves[..multipv].sort_by_key(|root| std::cmp::Reverse(root.score));
-            for index in 0..multipv {
+            self.root_moves[..lines].sort_by_key(|root| std::cmp::Reverse(root.score));
+            for index in 0..shown {
                 self.report_line(depth, index, report);
             }
             let best = &self.root_moves[0];
@@ -272,29 +305,50 @@ impl<V: Variant> Worker<'_, V> {
             let scale = certainty.after(same, best.score, best.nodes as f64 / self.nodes.max(1) as f64);
             reported.clone_from(&best.line);
 
-            if self.is_enough(depth, scale) {
+            if self.is_enough(depth, thorough, scale) {
                 break;
             }
         }
     }
 
-    fn is_enough(&mut self, depth: u32, scale: f64) -> bool {
+    /// Reports what was found in an iteration that was broken off. It counts; the answer follows the line that is shown
+    /// last.
+    fn report_the_stop(&mut self, depth: u32, plan: &Plan, reported: &[Move], report: &mut dyn FnMut(&Report)) {
+        if plan.lines > 1 {
+            // Some lines are of this iteration, some of the one before.
+            self.root_moves.sort_by_key(|root| std::cmp::Reverse(root.known()));
+        }
+        if plan.shown == 1 {
+            if reported != self.root_moves[0].line {
+                self.report_line(depth, 0, report);
+            }
+            return;
+        }
+        for index in 0..plan.shown {
+            let root = &self.root_moves[index];
+            let of_this_iteration = root.score > -INFINITE || depth == 1;
+            if index == 0 || root.known().is_some() {
+                self.report_line(if of_this_iteration { depth } else { depth - 1 }, index, report);
+            }
+        }
+    }
+
+    fn is_enough(&mut self, depth: u32, thorough: bool, scale: f64) -> bool {
         let single = self.root_moves.len() == 1 && depth >= SINGLE_MOVE_DEPTH;
         // A mate that is searched twice as deep as it is long will not get shorter.
         let mate = mate_distance(self.root_moves[0].score).is_some_and(|plies| depth >= 2 * plies.unsigned_abs() + 2);
         let Some(stopper) = &mut self.stopper else { return false };
-        if stopper.is_endless() { false } else { single || mate || stopper.is_enough(scale) }
+        if stopper.is_endless() { false } else { !thorough && (single || mate) || stopper.is_enough(scale) }
     }
 
     fn report_line(&mut self, depth: u32, index: usize, report: &mut dyn FnMut(&Report)) {
         let Some(stopper) = &self.stopper else { return };
         let root = &self.root_moves[index];
-        let score = if root.score > -INFINITE { root.score } else { root.previous_score };
         report(&Report {
             depth,
             seldepth: self.seldepth.max(depth as usize) as u32,
             multipv: index + 1,
-            score: if score > -INFINITE { score } else { 0 },
+            score: root.known().unwrap_or(0),
             time: stopper.started.elapsed(),
             nodes: self.nodes + self.shared.nodes_of_others(0),
             hashfull: self.shared.table.hashfull(),
@@ -302,12 +356,25 @@ impl<V: Variant> Worker<'_, V> {
         });
     }
 
-    /// The answer from what has been found.
-    fn answer(&mut self, resign_value: Option<Score>) -> Answer {
-        let root = &self.root_moves[0];
-        if resign_value.is_some_and(|limit| root.score > -INFINITE && root.score <= -limit) {
-            return Answer::Resign;
+    /// Whether the best move scores so many centipawns below zero.
+    fn is_hopeless(&self, limit: Score) -> bool {
+        let score = self.root_moves[0].score;
+        score > -INFINITE && score <= -limit
+    }
+
+    /// Puts the move first that the handicap chooses among the best lines, and reports it, unless it was first.
+    fn choose(&mut self, handicap: &mut Handicap, lines: usize, report: &mut dyn FnMut(&Report)) {
+        let scores: Vec<Score> = self.root_moves[..lines].iter().map_while(RootMove::known).collect();
+        let chosen = handicap.choose(&scores);
+        if chosen > 0 {
+            self.root_moves[..=chosen].rotate_right(1);
+            self.report_line(self.root_depth as u32, 0, report);
         }
+    }
+
+    /// The answer from what has been found.
+    fn answer(&mut self) -> Answer {
+        let root = &self.root_moves[0];
         let best = root.mv();
         let ponder = root.line.get(1).copied().or_else(|| {
             self.position.do_move(best);

@@ -18,6 +18,7 @@ mod picker;
 mod quiescence;
 mod root;
 mod see;
+mod skill;
 mod stack;
 mod time;
 mod tt;
@@ -29,6 +30,7 @@ pub use control::Control;
 pub use driver::{STACK_BYTES, Searcher};
 pub use limits::{Clock, Limits, SideClock};
 pub use see::see_at_least;
+pub use skill::{Level, UnknownLevel};
 pub use time::Budget;
 pub use tt::{Bound, Entry, OutOfMemory, Table};
 
@@ -47,11 +49,34 @@ pub struct SearchOptions {
     pub move_overhead: Duration,
     /// Resign when the score is this far below zero, in centipawns; `None` to resign only when mated.
     pub resign_value: Option<Score>,
+    /// How strong to play.
+    pub level: Level,
+    /// Makes the choices of levels below full strength repeatable; `None` to play differently each time.
+    pub level_seed: Option<u64>,
+    /// Somebody wants to know about the position: full strength whatever the level, no resignation, and no move that is
+    /// played at once because it is the only one or mates.
+    pub analyse: bool,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { hash_mib: 64, threads: 1, multipv: 1, move_overhead: Duration::from_millis(30), resign_value: None }
+        Self {
+            hash_mib: 64,
+            threads: 1,
+            multipv: 1,
+            move_overhead: Duration::from_millis(30),
+            resign_value: None,
+            level: Level::FULL,
+            level_seed: None,
+            analyse: false,
+        }
+    }
+}
+
+impl SearchOptions {
+    /// The level that counts.
+    pub fn playing_level(&self) -> Level {
+        if self.analyse { Level::FULL } else { self.level }
     }
 }
 

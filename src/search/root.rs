@@ -33,6 +33,11 @@ impl RootMove {
     pub(super) fn mv(&self) -> Move {
         self.line[0]
     }
+
+    /// The last score that was found, by this iteration or the one before.
+    pub(super) fn known(&self) -> Option<Score> {
+        [self.score, self.previous_score].into_iter().find(|&score| score > -INFINITE)
+    }
 }
 
 /// Between looks at the clock.

@@ -7,7 +7,7 @@ use rsshogi_usi::{UsiCommand, UsiOption};
 use super::normalize::{number, quote};
 use crate::engine::GameId;
 use crate::position::{Rules, Sennichite};
-use crate::search::SearchOptions;
+use crate::search::{Level, SearchOptions};
 
 /// What the options set.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,8 +20,31 @@ pub struct Settings {
     pub ponder: bool,
     /// The file of the network to evaluate by; `None` for what is in the program.
     pub eval_file: Option<String>,
+    /// Whether to say how often such a score wins, draws and loses.
+    pub show_wdl: bool,
+    /// How strong to play, in the client's words.
+    pub strength: Strength,
     /// What the search may use and how it answers.
     pub search: SearchOptions,
+}
+
+/// The two ways in which clients set the strength.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Strength {
+    /// The level, 0 to 20.
+    pub level: Level,
+    /// Whether `elo` counts and not `level`.
+    pub limited: bool,
+    /// The strength on the scale of [`Level::elo`].
+    pub elo: u32,
+}
+
+impl Settings {
+    fn set_strength(&mut self, change: impl FnOnce(&mut Strength)) {
+        change(&mut self.strength);
+        let Strength { level, limited, elo } = self.strength;
+        self.search.level = if limited { Level::of_elo(elo) } else { level };
+    }
 }
 
 /// The options with their defaults and what they are set to.
@@ -69,6 +92,9 @@ type SetWord = fn(&mut Settings, &str) -> Result<(), String>;
 /// default may be empty.
 const INTERNAL: &str = "<internal>";
 
+/// Of no meaning unless a client limits the strength and names no number.
+const DEFAULT_ELO: u32 = 1_900;
+
 /// All options in the order in which they are listed.
 ///
 /// `UCI_Variant` must not be listed, or some clients set it to `chess`. Names are single words, since others get lost on
@@ -108,6 +134,58 @@ const TABLE: &[Spec] = &[
             get: |settings| settings.search.multipv as i64,
             set: |settings, lines| settings.search.multipv = lines as usize,
         },
+    },
+    Spec {
+        name: "Skill_Level",
+        aliases: &[],
+        kind: Kind::Spin {
+            min: 0,
+            max: 20,
+            get: |settings| settings.strength.level.number().into(),
+            set: |settings, level| settings.set_strength(|strength| strength.level = Level::new(level as u32)),
+        },
+    },
+    Spec {
+        name: "USI_LimitStrength",
+        aliases: &["UCI_LimitStrength"],
+        kind: Kind::Check {
+            get: |settings| settings.strength.limited,
+            set: |settings, limited| settings.set_strength(|strength| strength.limited = limited),
+        },
+    },
+    Spec {
+        name: "USI_Elo",
+        aliases: &["UCI_Elo"],
+        kind: Kind::Spin {
+            min: Level::MIN_ELO as i64,
+            max: Level::MAX_ELO as i64,
+            get: |settings| settings.strength.elo.into(),
+            set: |settings, elo| settings.set_strength(|strength| strength.elo = elo as u32),
+        },
+    },
+    Spec {
+        name: "Skill_Seed",
+        aliases: &[],
+        // Zero means another one for each move.
+        kind: Kind::Spin {
+            min: 0,
+            max: 2_147_483_647,
+            get: |settings| settings.search.level_seed.map_or(0, |seed| seed as i64),
+            set: |settings, seed| settings.search.level_seed = (seed != 0).then_some(seed as u64),
+        },
+    },
+    Spec {
+        name: "USI_AnalyseMode",
+        aliases: &["UCI_AnalyseMode"],
+        kind: Kind::Check {
+            get: |settings| settings.search.analyse,
+            set: |settings, analyse| settings.search.analyse = analyse,
+        },
+    },
+    Spec {
+        name: "USI_ShowWDL",
+        aliases: &["UCI_ShowWDL"],
+        kind: Kind::Check { get: |settings| settings.show_wdl, set: |settings, show| settings.show_wdl = show },
     },
     Spec {
         name: "USI_Variant",
@@ -174,15 +252,7 @@ const TABLE: &[Spec] = &[
 ];
 
 /// Options that clients set without having been offered them. They change nothing and need no comment.
-const IGNORED: &[&str] = &[
-    "USI_AnalyseMode",
-    "UCI_AnalyseMode",
-    "USI_LimitStrength",
-    "UCI_LimitStrength",
-    "USI_Elo",
-    "UCI_Elo",
-    "syzygyPath",
-];
+const IGNORED: &[&str] = &["syzygyPath"];
 
 /// Names compare without case, and with a blank, an underscore or nothing between their parts.
 fn same_name(a: &str, b: &str) -> bool {
@@ -254,7 +324,8 @@ impl Options {
     /// All options at their defaults, with that game as the default one.
     pub fn new(game: GameId) -> Self {
         let (rules, search) = (Rules::default(), SearchOptions::default());
-        let settings = Settings { game, rules, ponder: false, eval_file: None, search };
+        let strength = Strength { level: search.level, limited: false, elo: DEFAULT_ELO };
+        let settings = Settings { game, rules, ponder: false, eval_file: None, show_wdl: false, strength, search };
         Self { defaults: settings.clone(), settings }
     }
 
@@ -340,6 +411,12 @@ mod tests {
                 "option name USI_Ponder type check default false",
                 "option name Threads type spin default 1 min 1 max 512",
                 "option name USI_MultiPV type spin default 1 min 1 max 600",
+                "option name Skill_Level type spin default 20 min 0 max 20",
+                "option name USI_LimitStrength type check default false",
+                "option name USI_Elo type spin default 1900 min 800 max 3000",
+                "option name Skill_Seed type spin default 0 min 0 max 2147483647",
+                "option name USI_AnalyseMode type check default false",
+                "option name USI_ShowWDL type check default false",
                 "option name USI_Variant type combo default minishogi var minishogi var shogi",
                 "option name Sennichite type combo default sente-loses var sente-loses var draw var attacker-deviates",
                 "option name MaxMovesToDraw type spin default 0 min 0 max 100000",
@@ -354,7 +431,7 @@ mod tests {
     fn the_default_game_is_listed_as_such_even_after_a_change() {
         let mut options = Options::new(GameId::Shogi);
         set(&mut options, "USI_Variant", "minishogi");
-        let line = options.listing().map(|command| format_command(&command)).nth(4);
+        let line = options.listing().map(|command| format_command(&command)).nth(10);
         // One client looks for exactly this beginning.
         assert_eq!(line.as_deref(), Some("option name USI_Variant type combo default shogi var shogi var minishogi"));
     }
@@ -463,10 +540,28 @@ mod tests {
     }
 
     #[test]
+    fn the_strength_is_set_by_level_or_by_elo() {
+        let mut options = options();
+        let level = |options: &Options| options.settings().search.level.number();
+        assert_eq!(level(&options), 20);
+        set(&mut options, "Skill_Level", "7");
+        set(&mut options, "USI_Elo", "1400");
+        assert_eq!(level(&options), 7);
+        set(&mut options, "UCI_LimitStrength", "true");
+        assert_eq!(level(&options), Level::of_elo(1_400).number());
+        set(&mut options, "USI_Elo", "800");
+        assert_eq!(level(&options), 0);
+        set(&mut options, "USI_LimitStrength", "false");
+        assert_eq!(level(&options), 7);
+        // As lishoginet's weakest level and other engines' scales have it.
+        assert!(options.set("Skill Level", Some("-4")).is_some_and(|notice| notice.ends_with("using 0")));
+        set(&mut options, "SkillLevel", "20");
+        assert_eq!(options.settings().search, SearchOptions::default());
+    }
+
+    #[test]
     fn undeclared_options_of_real_clients_are_no_surprise() {
-        for name in ["USI_AnalyseMode", "USI_LimitStrength", "USI_Elo", "syzygyPath"] {
-            assert_eq!(options().set(name, Some("x")), None);
-        }
+        assert_eq!(options().set("syzygyPath", Some("x")), None);
         assert_eq!(options().set("No Such Option", Some("a b c")).as_deref(), Some("no such option 'No Such Option'"));
         assert_eq!(options().set("", Some("3")).as_deref(), Some("no such option ''"));
     }

@@ -3,6 +3,7 @@
 //! Commands are read on one thread and searched for on another, so none has to wait for the search.
 
 use std::io::{self, BufRead, Read};
+use std::mem;
 use std::panic;
 use std::sync::Arc;
 use std::thread;
@@ -41,6 +42,8 @@ pub struct Session {
     game: GameId,
     engine: AnyEngine,
     output: Arc<Output>,
+    /// The number of threads that was last looked at.
+    told_threads: usize,
 }
 
 impl Session {
@@ -48,7 +51,7 @@ impl Session {
     pub fn new(game: GameId, output: Arc<Output>) -> Self {
         let options = Options::new(game);
         let engine = AnyEngine::new(game, options.settings().rules);
-        Self { options, game, engine, output }
+        Self { options, game, engine, output, told_threads: 1 }
     }
 
     /// Carries out commands until `quit` or the end of the input.
@@ -134,9 +137,25 @@ impl Session {
             for notice in self.engine.prepare(&self.options.settings().search) {
                 self.output.say(&notice);
             }
+            self.warn_of_threads();
             self.load_network(true);
         }
         self.output.command(&UsiCommand::readyok());
+    }
+
+    /// Says, once for each number, that there are more threads than the machine can run at a time.
+    fn warn_of_threads(&mut self) {
+        let threads = self.options.settings().search.threads;
+        if threads == mem::replace(&mut self.told_threads, threads) {
+            return;
+        }
+        if let Ok(cores) = thread::available_parallelism()
+            && threads > cores.get()
+        {
+            self.output.say(&format!(
+                "Threads {threads} is more than the {cores} processors of this machine; they share them"
+            ));
+        }
     }
 
     /// Lets the engine evaluate by the network that the options name. One that was refused is tried again only if asked
@@ -180,10 +199,11 @@ impl Session {
             searchmoves: Vec::new(),
         };
         let output = Arc::clone(&self.output);
+        let show_wdl = self.options.settings().show_wdl;
         let mut throttle = Throttle::new(Instant::now());
         let sink = move |event| match event {
             Event::Report(report, pv) => {
-                if let Some(line) = throttle.pass(info(&report, &pv), report.multipv == 1, Instant::now()) {
+                if let Some(line) = throttle.pass(info(&report, &pv, show_wdl), report.multipv == 1, Instant::now()) {
                     output.command(&line);
                 }
             }
