@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use kozuka::engine::GameId;
-use kozuka::tools::{bench, datagen, matches, perft, train};
+use kozuka::tools::{bench, datagen, matches, perft, play, train};
 use kozuka::usi;
 
 /// A minishogi and shogi engine. Without a subcommand it speaks USI on the standard streams.
@@ -22,6 +22,8 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Play a game in the terminal
+    Play(play::PlayArgs),
     /// Count the legal move sequences of a given length
     Perft(perft::PerftArgs),
     /// Search a fixed list of positions; the last line is `<nodes> nodes <nps> nps`
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
             usi::run(cli.variant);
             Ok(true)
         }
+        Some(Command::Play(args)) => play::run(args, cli.variant).map(|()| true).map_err(Into::into),
         Some(Command::Perft(args)) => perft::run(args, cli.variant, &mut io::stdout()).map_err(Into::into),
         Some(Command::Match(args)) => return ExitCode::from(matches::run(args, cli.variant)),
         Some(Command::Datagen(args)) => datagen::run(args).map(|()| true).map_err(Into::into),

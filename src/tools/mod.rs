@@ -6,4 +6,5 @@ mod interrupt;
 pub mod matches;
 pub mod openings;
 pub mod perft;
+pub mod play;
 pub mod train;

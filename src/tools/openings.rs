@@ -74,6 +74,18 @@ fn read_file(game: GameId, rules: Rules, path: &Path) -> Result<Vec<(Opening, An
 }
 
 fn read_line(game: GameId, rules: Rules, text: &str) -> Result<(Opening, AnyPosition), String> {
+    let (opening, position) = read_game(game, rules, text)?;
+    match position.outcome() {
+        Some(outcome) => Err(format!("the game is over there: {outcome}")),
+        None => Ok((opening, position)),
+    }
+}
+
+/// Reads one such line, which may lead to the end of a game; returns the position at the end of it too.
+///
+/// # Errors
+/// If it is no position, or a move is not legal, in words.
+pub fn read_game(game: GameId, rules: Rules, text: &str) -> Result<(Opening, AnyPosition), String> {
     let mut words: Vec<_> = text.split_whitespace().collect();
     if words.first() == Some(&"position") {
         words.remove(0);
@@ -90,10 +102,7 @@ fn read_line(game: GameId, rules: Rules, text: &str) -> Result<(Opening, AnyPosi
     for mv in &moves {
         position.play(mv).map_err(|error| error.to_string())?;
     }
-    match position.outcome() {
-        Some(outcome) => Err(format!("the game is over there: {outcome}")),
-        None => Ok((Opening { sfen, moves }, position)),
-    }
+    Ok((Opening { sfen, moves }, position))
 }
 
 #[cfg(test)]
