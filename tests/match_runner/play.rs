@@ -133,6 +133,7 @@ fn resume_refuses_other_settings() {
         (&["--games", "2", "--out", &out][..], "exists"),
         (&["--games", "2", "--out", &out, "--resume", "--random-plies", "2"], "openings"),
         (&["--games", "2", "--out", &out, "--resume", "--ponder"], "ponder"),
+        (&["--games", "1", "--out", &out, "--resume"], "--games 1 would leave games out"),
     ] {
         let ran = run("plain", "plain", &with(NODES, more));
         assert_eq!(ran.code, 1);

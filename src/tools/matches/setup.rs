@@ -254,6 +254,15 @@ fn recorded(args: &MatchArgs, header: &Header, schedule: &Schedule) -> Result<Op
         let text = format!("{} was played with other settings: {}", path.display(), other.join(", "));
         return Err(MatchError::Arguments(text));
     }
+    let last = record.games.iter().map(|game| game.game).max().unwrap_or(0);
+    if last > schedule.len() {
+        let text = format!(
+            "{} holds game {last}, and --games {} would leave games out; ask for as many as it was played with, or more",
+            path.display(),
+            header.games
+        );
+        return Err(MatchError::Arguments(text));
+    }
     let mut seen = std::collections::HashSet::new();
     for game in &record.games {
         let slot = game.game.checked_sub(1).and_then(|number| schedule.slot(number));
