@@ -34,6 +34,9 @@ enum Command {
     Datagen(datagen::DatagenArgs),
     /// Train a network on such positions
     Train(train::TrainArgs),
+    /// Tune the numbers of the search
+    #[cfg(feature = "tune")]
+    Tune(kozuka::tools::tune::TuneArgs),
 }
 
 fn main() -> ExitCode {
@@ -54,6 +57,8 @@ fn main() -> ExitCode {
         Some(Command::Perft(args)) => perft::run(args, cli.variant, &mut io::stdout()).map_err(Into::into),
         Some(Command::Match(args)) => return ExitCode::from(matches::run(args, cli.variant)),
         Some(Command::Datagen(args)) => datagen::run(args).map(|()| true).map_err(Into::into),
+        #[cfg(feature = "tune")]
+        Some(Command::Tune(args)) => return ExitCode::from(kozuka::tools::tune::run(args, cli.variant)),
         Some(Command::Train(args)) => train::run(args).map(|()| true).map_err(Into::into),
         Some(Command::Bench(args)) => bench::run(args, &mut io::stdout()).map(|_| true).map_err(Into::into),
     };

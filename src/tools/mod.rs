@@ -7,4 +7,8 @@ pub mod matches;
 pub mod openings;
 pub mod perft;
 pub mod play;
+#[cfg(any(feature = "tune", test))]
+pub mod spsa;
 pub mod train;
+#[cfg(feature = "tune")]
+pub mod tune;

@@ -30,6 +30,17 @@ pub struct Patience {
     pub margin: Option<Duration>,
 }
 
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(30),
+            unclocked_move: Duration::from_secs(300),
+            stop: Duration::from_secs(2),
+            margin: None,
+        }
+    }
+}
+
 /// An engine that could not be started.
 #[derive(Debug, Error)]
 pub enum StartError {

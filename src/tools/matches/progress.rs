@@ -20,6 +20,7 @@ pub struct Progress {
     before: u32,
     total: u32,
     last_plain: Option<Instant>,
+    silent: bool,
 }
 
 impl Progress {
@@ -33,11 +34,20 @@ impl Progress {
             }
             bar
         });
-        Self { bar, started: Instant::now(), before, total, last_plain: None }
+        Self { bar, started: Instant::now(), before, total, last_plain: None, silent: false }
+    }
+
+    /// Of a match of which nothing is to be shown but what goes wrong.
+    #[cfg(feature = "tune")]
+    pub fn silent() -> Self {
+        Self { bar: None, started: Instant::now(), before: 0, total: 0, last_plain: None, silent: true }
     }
 
     /// Shows how it stands.
     pub fn update(&mut self, standings: &Standings, sprt: Option<(&Sprt, &Pentanomial)>) {
+        if self.silent {
+            return;
+        }
         let last = standings.games >= self.total;
         if self.bar.is_none() && !last && self.last_plain.is_some_and(|at| at.elapsed() < PLAIN_INTERVAL) {
             return;

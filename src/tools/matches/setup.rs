@@ -294,7 +294,10 @@ fn differences(one: &Header, other: &Header) -> Vec<String> {
 }
 
 /// The path of this very program. On Linux it stays the same program even if the file is replaced during the match.
-fn own_program() -> Result<PathBuf, MatchError> {
+///
+/// # Errors
+/// If the system does not tell.
+pub fn own_program() -> Result<PathBuf, MatchError> {
     let linked = PathBuf::from(format!("/proc/{}/exe", std::process::id()));
     if cfg!(target_os = "linux") && linked.exists() {
         return Ok(linked);
