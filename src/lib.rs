@@ -8,6 +8,7 @@ pub mod attacks;
 pub mod engine;
 pub mod eval;
 pub mod geometry;
+pub mod mate;
 pub mod movegen;
 pub mod position;
 pub mod record;

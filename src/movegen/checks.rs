@@ -1,7 +1,8 @@
 //! Which moves give check.
 
-use crate::position::Board;
-use crate::types::{Bitboard, Move, MoveKind, Piece, PieceType, Square};
+use super::{Sink, generate};
+use crate::position::{Board, Threats};
+use crate::types::{Bitboard, Move, MoveKind, MoveList, Piece, PieceType, Square};
 use crate::variant::Variant;
 
 /// What is needed to tell checks: where the enemy king is and which own pieces hide a slider from it.
@@ -62,6 +63,39 @@ impl<V: Variant> CheckInfo<V> {
                     && (board.attackers(us, self.king, after) & !Bitboard::of(from) & !Bitboard::of(to)).has_any()
             }
             None => false,
+        }
+    }
+}
+
+/// All legal moves that give check.
+pub fn checking_moves<V: Variant>(board: &Board<V>, threats: &Threats<V>) -> MoveList {
+    let mut sink = CheckSink { board, info: CheckInfo::of(board), moves: MoveList::new() };
+    generate(board, threats, &mut sink);
+    sink.moves
+}
+
+/// Writes the checks into a list. Drops, which are most of the moves, are looked at as sets.
+struct CheckSink<'a, V: Variant> {
+    board: &'a Board<V>,
+    info: CheckInfo<V>,
+    moves: MoveList,
+}
+
+impl<V: Variant> Sink<V> for CheckSink<'_, V> {
+    #[inline]
+    fn board_moves(&mut self, from: Square, _: PieceType, plain: Bitboard<V>, promoting: Bitboard<V>) {
+        let moves = promoting.into_iter().map(|to| Move::board(from, to, true));
+        for mv in moves.chain(plain.into_iter().map(|to| Move::board(from, to, false))) {
+            if self.info.gives_check(self.board, mv) {
+                self.moves.push(mv);
+            }
+        }
+    }
+
+    #[inline]
+    fn drops(&mut self, kind: PieceType, targets: Bitboard<V>) {
+        for to in targets & self.info.squares(self.board, kind) {
+            self.moves.push(Move::drop(kind, to));
         }
     }
 }

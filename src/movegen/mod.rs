@@ -28,7 +28,7 @@ mod mate_in_one;
 mod outcome;
 pub mod perft;
 
-pub use checks::CheckInfo;
+pub use checks::{CheckInfo, checking_moves};
 pub use declare::can_declare_win;
 pub use generate::{Sink, generate, promotion_zone};
 pub use legal::{check_evasion_squares, is_legal};

@@ -42,6 +42,23 @@ impl<V: Variant> Board<V> {
         self.key
     }
 
+    /// The Zobrist key of the pieces on the board and the side to move, whatever is held in hand.
+    pub fn key_without_hands(&self) -> u64 {
+        let mut key = self.key;
+        for color in Color::ALL {
+            let hand = self.hand(color);
+            if hand.is_empty() {
+                continue;
+            }
+            for kind in PieceType::HAND {
+                for count in 1..=hand.count(kind) {
+                    key ^= zobrist::hand(color, kind, count);
+                }
+            }
+        }
+        key
+    }
+
     /// What that side holds in hand.
     #[inline(always)]
     pub fn hand(&self, color: Color) -> Hand {

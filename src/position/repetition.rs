@@ -66,6 +66,15 @@ impl<V: Variant> Position<V> {
         (4..=reach).step_by(2).map(move |back| now - back).filter(move |&index| self.visited[index].key == current.key)
     }
 
+    /// The keys of the positions that have stood on the board at least so many times, the current one included.
+    pub fn keys_seen(&self, times: usize) -> Vec<u64> {
+        let now = self.visited.len() - 1;
+        let reach = self.visited[now].real_moves as usize;
+        let mut keys: Vec<u64> = self.visited[now - reach..].iter().map(|visited| visited.key).collect();
+        keys.sort_unstable();
+        keys.chunk_by(|a, b| a == b).filter(|equal| equal.len() >= times).map(|equal| equal[0]).collect()
+    }
+
     /// The judgement of the cycle between two occurrences of the current position, given by index.
     fn judge_between(&self, first: usize, last: usize) -> Outcome {
         let checks = self.visited[first + 1..=last].iter().map(|visited| visited.in_check);

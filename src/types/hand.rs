@@ -64,6 +64,12 @@ impl Hand {
         self.0 -= 1 << Self::shift(kind);
     }
 
+    /// The reverse of [`Hand::bits`].
+    #[inline(always)]
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
     /// Whether this hand holds at least what `other` holds, of every type.
     pub fn covers(self, other: Self) -> bool {
         PieceType::HAND.iter().all(|&kind| self.count(kind) >= other.count(kind))
