@@ -15,11 +15,17 @@ use thiserror::Error;
 
 use crate::eval::network::{Network, NetworkError};
 use crate::eval::{self, file};
+use crate::mate;
 use crate::movegen::{self, can_declare_win, is_legal, legal_moves};
 use crate::position::{Outcome, Position, Rules, SfenError};
 use crate::search::{Answer, Clock, Control, Limits, Report, STACK_BYTES, SearchOptions, Searcher};
 use crate::types::{Color, Move, Piece, PieceType, Square};
 use crate::variant::{Minishogi, Shogi, Variant};
+
+mod solving;
+
+use solving::Solving;
+pub use solving::{MateEvent, MateReply};
 
 /// A position that was not set up, or not wholly.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -107,6 +113,7 @@ pub struct Engine<V: Variant> {
     position: Position<V>,
     idle: Option<Searcher<V>>,
     running: Option<Running<V>>,
+    solving: Option<Solving>,
     /// What the searcher was last configured with.
     configured: Option<SearchOptions>,
     /// The name of the file whose network the searcher evaluates by; `None` for what is in the program.
@@ -119,7 +126,7 @@ impl<V: Variant> Engine<V> {
     /// An engine at the start position. Tables are allocated by [`Engine::prepare`].
     pub fn new(rules: Rules) -> Self {
         let position = Position::new(rules);
-        Self { position, idle: None, running: None, configured: None, eval_file: None, refused: None }
+        Self { position, idle: None, running: None, solving: None, configured: None, eval_file: None, refused: None }
     }
 
     /// The position that the next search begins from.
@@ -244,19 +251,36 @@ impl<V: Variant> Engine<V> {
         notices
     }
 
+    /// Ends the search that runs, then begins to look for a mate by checks, with a table of that many MiB; its events go to
+    /// `sink`. Returns what there is to say about it.
+    pub fn go_mate(
+        &mut self,
+        limits: mate::Limits,
+        mib: usize,
+        sink: impl FnMut(MateEvent) + Send + 'static,
+    ) -> Vec<String> {
+        self.finish();
+        let (solving, notices) = Solving::start(&self.position, limits, mib, sink);
+        self.solving = solving;
+        notices
+    }
+
     /// Whether a search runs that has not yet replied.
     pub fn is_searching(&mut self) -> bool {
         let over = |running: &Running<V>| running.thread.is_finished() || running.replied.load(Ordering::Relaxed);
-        if self.running.as_ref().is_some_and(over) {
+        if self.running.as_ref().is_some_and(over) || self.solving.as_ref().is_some_and(Solving::is_over) {
             self.wait();
         }
-        self.running.is_some()
+        self.running.is_some() || self.solving.is_some()
     }
 
     /// Tells a running search to answer now, without waiting for it.
     pub fn stop(&self) {
         if let Some(running) = &self.running {
             running.control.stop();
+        }
+        if let Some(solving) = &self.solving {
+            solving.stop();
         }
     }
 
@@ -272,6 +296,9 @@ impl<V: Variant> Engine<V> {
 
     /// Waits for the search to end by itself.
     fn wait(&mut self) {
+        if let Some(solving) = self.solving.take() {
+            solving.wait();
+        }
         let Some(running) = self.running.take() else { return };
         self.idle = running.thread.join().ok().flatten();
         if self.idle.is_none() {
@@ -288,7 +315,9 @@ impl<V: Variant> Engine<V> {
 
     /// No more commands will come: a search that would end by itself may do so, any other is ended now.
     pub fn close(&mut self) {
-        if self.running.as_ref().is_some_and(|running| running.infinite || running.ponder) {
+        if self.running.as_ref().is_some_and(|running| running.infinite || running.ponder)
+            || self.solving.as_ref().is_some_and(|solving| solving.endless)
+        {
             self.stop();
         }
         self.wait();
@@ -614,6 +643,16 @@ impl AnyEngine {
         sink: impl FnMut(Event) + Send + 'static,
     ) -> Vec<String> {
         dispatch!(AnyEngine: self, engine => engine.go(limits, searchmoves, options, sink))
+    }
+
+    /// See [`Engine::go_mate`].
+    pub fn go_mate(
+        &mut self,
+        limits: mate::Limits,
+        mib: usize,
+        sink: impl FnMut(MateEvent) + Send + 'static,
+    ) -> Vec<String> {
+        dispatch!(AnyEngine: self, engine => engine.go_mate(limits, mib, sink))
     }
 
     /// See [`Engine::is_searching`].

@@ -661,18 +661,6 @@ fn b33_games_do_not_leak_into_each_other() {
 }
 
 #[test]
-fn go_mate_is_declined_in_its_own_words() {
-    let mut session = Session::ready();
-    for go in ["go mate", "go mate infinite", "go mate 1000", "go mate x"] {
-        session.send(&format!("position sfen {MATE_IN_ONE}\n{go}"));
-        let lines = session.expect_within("checkmate", SOON);
-        assert_eq!(lines.last().map(String::as_str), Some("checkmate notimplemented"));
-        assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
-    }
-    session.finish();
-}
-
-#[test]
 fn searchmoves_are_kept_to() {
     let mut session = Session::ready();
     session.send("position startpos");

@@ -263,7 +263,7 @@ struct Plan {
 }
 
 /// Memory that can still be had, in MiB; `None` if the system does not say.
-fn available_mib() -> Option<usize> {
+pub fn available_mib() -> Option<usize> {
     let mut system = sysinfo::System::new().ok()?;
     system.refresh_memory();
     let bytes = match system.cgroup_limits() {

@@ -27,7 +27,7 @@ mod worker;
 use std::time::Duration;
 
 pub use control::Control;
-pub use driver::{STACK_BYTES, Searcher};
+pub use driver::{STACK_BYTES, Searcher, available_mib};
 pub use limits::{Clock, Limits, SideClock};
 pub use see::see_at_least;
 pub use skill::{Level, UnknownLevel};

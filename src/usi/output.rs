@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::process;
 use std::sync::{Mutex, PoisonError, TryLockError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rsshogi_usi::{BestMove, InfoCommand, InfoScore, MateScore, UsiCommand, format_command};
 
-use crate::engine::Reply;
+use crate::engine::{MateReply, Reply};
+use crate::mate::Progress;
 use crate::search::Report;
 use crate::types::Score;
 use crate::types::score::{is_certain, mate_distance};
@@ -128,14 +129,12 @@ pub fn info(report: &Report, pv: &[String], show_wdl: bool) -> UsiCommand {
         // The game is over, or a declaration ends it: nothing was searched.
         return UsiCommand::info(InfoCommand::new().with_depth(report.depth).with_score(score));
     }
-    let micros = report.time.as_micros().max(1);
-    let nps = u128::from(report.nodes) * 1_000_000 / micros;
     let info = InfoCommand::new()
         .with_depth(report.depth)
         .with_seldepth(report.seldepth)
-        .with_time(report.time.as_millis().try_into().unwrap_or(u64::MAX))
+        .with_time(milliseconds(report.time))
         .with_nodes(report.nodes)
-        .with_nps(nps.try_into().unwrap_or(u64::MAX))
+        .with_nps(nps(report.nodes, report.time))
         .with_hashfull(report.hashfull)
         .with_multipv(report.multipv.try_into().unwrap_or(u32::MAX))
         .with_score(score)
@@ -145,6 +144,43 @@ pub fn info(report: &Report, pv: &[String], show_wdl: bool) -> UsiCommand {
     }
     let [wins, draws, losses] = wdl(report.score);
     UsiCommand::info(info.with_extra(format!("wdl {wins} {draws} {losses}")))
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    time.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+fn nps(nodes: u64, time: Duration) -> u64 {
+    (u128::from(nodes) * 1_000_000 / time.as_micros().max(1)).try_into().unwrap_or(u64::MAX)
+}
+
+/// The `info` line for how far the mate solver is. It has nothing to say about the score.
+pub fn progress_info(progress: &Progress) -> UsiCommand {
+    UsiCommand::info(effort(InfoCommand::new(), progress))
+}
+
+/// The `info` line for a mate that was found.
+pub fn mate_info(progress: &Progress, line: &[String]) -> UsiCommand {
+    let plies = i32::try_from(line.len()).unwrap_or(i32::MAX);
+    let info = InfoCommand::new().with_depth(plies.unsigned_abs());
+    let info = effort(info, progress).with_score(InfoScore::mate(MateScore::ply(plies)));
+    UsiCommand::info(info.with_pv(line.iter().take(PV_MOVES).cloned()))
+}
+
+fn effort(info: InfoCommand, progress: &Progress) -> InfoCommand {
+    info.with_time(milliseconds(progress.time))
+        .with_nodes(progress.nodes)
+        .with_nps(nps(progress.nodes, progress.time))
+        .with_hashfull(progress.hashfull)
+}
+
+/// The `checkmate` line for the solver's answer.
+pub fn checkmate(reply: MateReply) -> UsiCommand {
+    match reply {
+        MateReply::Mate(line) => UsiCommand::checkmate_moves(line),
+        MateReply::NoMate => UsiCommand::checkmate_nomate(),
+        MateReply::Unknown => UsiCommand::checkmate_timeout(),
+    }
 }
 
 /// The `bestmove` line for the answer.
@@ -198,8 +234,6 @@ impl Throttle {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::types::score::{MATE, RULE_WIN, mate_in, mated_in};
 

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rsshogi_usi::{GoParams, PositionSpec, UsiCommand};
+use rsshogi_usi::{GoMate, GoParams, PositionSpec, UsiCommand};
 
 use super::normalize::{Clocks, DISPLAY, Input, quote_path, read};
 use super::options::Options;
-use super::output::{Output, Throttle, bestmove, info};
-use crate::engine::{AnyEngine, Event, GameId, NetworkChange};
+use super::output::{Output, Throttle, bestmove, checkmate, info, mate_info, progress_info};
+use crate::engine::{AnyEngine, Event, GameId, MateEvent, MateReply, NetworkChange};
+use crate::mate;
 use crate::search::{Clock, Limits};
 
 /// Longest line that is read. It holds a game of millions of moves; more is no command.
@@ -185,8 +186,8 @@ impl Session {
     }
 
     fn go(&mut self, params: GoParams, clocks: Clocks) {
-        if params.mate.is_some() {
-            return self.output.command(&UsiCommand::checkmate_not_implemented());
+        if let Some(time) = &params.mate {
+            return self.go_mate(time, params.nodes);
         }
         self.load_network(false);
         let limits = Limits {
@@ -215,6 +216,38 @@ impl Session {
             }
         };
         for notice in self.engine.go(limits, &params.searchmoves, &self.options.settings().search, sink) {
+            self.output.say(&notice);
+        }
+    }
+
+    /// Looks for a mate by checks.
+    fn go_mate(&mut self, time: &GoMate, nodes: Option<u64>) {
+        let time = match *time {
+            GoMate::Infinite => None,
+            // The protocol counts milliseconds here, whatever the crate calls them.
+            GoMate::Ply(milliseconds) => Some(Duration::from_millis(milliseconds.into())),
+        };
+        let output = Arc::clone(&self.output);
+        let mut last = None;
+        let sink = move |event| match event {
+            MateEvent::Progress(progress) => {
+                // The last one waits for the answer, which says more.
+                if let Some(before) = last.replace(progress) {
+                    output.command(&progress_info(&before));
+                }
+            }
+            MateEvent::Reply(reply) => {
+                if let Some(progress) = last {
+                    output.command(&match &reply {
+                        MateReply::Mate(line) => mate_info(&progress, line),
+                        _ => progress_info(&progress),
+                    });
+                }
+                output.command(&checkmate(reply));
+            }
+        };
+        let limits = mate::Limits { time, nodes, plies: None };
+        for notice in self.engine.go_mate(limits, self.options.settings().search.hash_mib, sink) {
             self.output.say(&notice);
         }
     }
