@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use kozuka::engine::GameId;
 use kozuka::tools::{bench, datagen, matches, perft, play, train};
+use kozuka::tools::{bench, datagen, matches, mate, perft, train};
 use kozuka::usi;
 
 /// A minishogi and shogi engine. Without a subcommand it speaks USI on the standard streams.
@@ -28,6 +29,8 @@ enum Command {
     Perft(perft::PerftArgs),
     /// Search a fixed list of positions; the last line is `<nodes> nodes <nps> nps`
     Bench(bench::BenchArgs),
+    /// Look for a mate by checks alone; exit code 0: mate, 2: no mate, 3: undecided
+    Mate(mate::MateArgs),
     /// Play matches between USI engines
     Match(Box<matches::MatchArgs>),
     /// Make training positions by self-play
@@ -56,6 +59,10 @@ fn main() -> ExitCode {
         Some(Command::Play(args)) => play::run(args, cli.variant).map(|()| true).map_err(Into::into),
         Some(Command::Perft(args)) => perft::run(args, cli.variant, &mut io::stdout()).map_err(Into::into),
         Some(Command::Match(args)) => return ExitCode::from(matches::run(args, cli.variant)),
+        Some(Command::Mate(args)) => match mate::run(args, cli.variant, &mut io::stdout()) {
+            Ok(code) => return ExitCode::from(code),
+            Err(error) => Err(error.into()),
+        },
         Some(Command::Datagen(args)) => datagen::run(args).map(|()| true).map_err(Into::into),
         #[cfg(feature = "tune")]
         Some(Command::Tune(args)) => return ExitCode::from(kozuka::tools::tune::run(args, cli.variant)),

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod datagen;
 mod interrupt;
 pub mod matches;
+pub mod mate;
 pub mod openings;
 pub mod perft;
 pub mod play;
