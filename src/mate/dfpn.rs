@@ -30,7 +30,7 @@ const SEEN_SLOTS: usize = 1 << 10;
 
 /// What a search has found out about its root.
 pub(super) enum Finding {
-    /// Mate in at most so many plies.
+    /// There is a mate; the bound on its plies that the proof gives.
     Proved(u16),
     Disproved,
     Unknown,
@@ -185,6 +185,11 @@ impl<'a> Search<'a> {
         self.stopped
     }
 
+    /// Whether the attacker is to move.
+    pub(super) fn is_attack<V: Variant>(&self, node: &Node<V>) -> bool {
+        node.board.side_to_move() == self.attacker
+    }
+
     fn address<V: Variant>(&self, node: &Node<V>) -> Address {
         let depth = if self.within.is_some() { u64::from(node.depth) + 1 } else { 0 };
         Address {
@@ -217,7 +222,7 @@ impl<'a> Search<'a> {
             return value;
         }
         let last = self.within.is_some_and(|within| u32::from(node.depth) >= within);
-        if node.board.side_to_move() == self.attacker {
+        if self.is_attack(node) {
             return if last { Value::disproved(NO_DEPENDENCE) } else { Value::open(1, 1, node.depth) };
         }
         match count_legal(&node.board, &node.threats) {
@@ -292,7 +297,7 @@ impl<'a> Search<'a> {
         }
         self.nodes += 1;
         let before = self.nodes;
-        let attacks = node.board.side_to_move() == self.attacker;
+        let attacks = self.is_attack(node);
         let address = self.address(node);
         let known = self.table.probe(&address).filter(Value::is_open);
         let first = self.children.len();

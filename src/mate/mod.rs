@@ -66,8 +66,8 @@ pub struct Limits {
 /// What was found out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Mate is forced. The line is legal, of odd length, and ends in mate. Its defence is the longest that the proof
-    /// knows of, its attack is not always the shortest.
+    /// Mate is forced within the length of the line, which is legal and ends in mate. Against its attack, which is not
+    /// always the shortest, its defence is the longest.
     Mate(Vec<Move>),
     /// Mate cannot be forced by checks.
     NoMate,
@@ -126,7 +126,7 @@ impl Solver {
         nodes: &mut u64,
         report: &mut dyn FnMut(&Progress),
     ) -> Verdict {
-        if outcome(position).is_some() {
+        if outcome(position).is_some() || limits.plies == Some(0) {
             return Verdict::NoMate;
         }
         let max_moves = position.rules().max_moves;
@@ -143,10 +143,11 @@ impl Solver {
         // Without a limit on plies positions need not be told apart by when they come, which is far less work. Only if the
         // mate that is found may be too long is the question asked with the limit; and where that is short from the first.
         let short = within.filter(|&plies| plies <= SHORT_PLIES);
+        let too_long = |line: &[Move]| within.is_some_and(|within| line.len() > within as usize);
         let (finding, line) = match attempt(short) {
-            (Finding::Proved(plies), _) if within.is_some_and(|within| u32::from(plies) > within) => attempt(within),
+            (Finding::Proved(_), Some(line)) if too_long(&line) => attempt(within),
             // With the limit no line can lead in a circle.
-            (Finding::Proved(plies), None) => attempt(Some(plies.into())),
+            (Finding::Proved(plies), None) => attempt(Some(within.unwrap_or(u32::MAX).min(plies.into()))),
             found => found,
         };
         match (finding, line) {
