@@ -6,8 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use kozuka::engine::GameId;
-use kozuka::tools::{bench, datagen, matches, perft, play, train};
-use kozuka::tools::{bench, datagen, matches, mate, perft, train};
+use kozuka::tools::{bench, datagen, matches, mate, perft, play, train};
 use kozuka::usi;
 
 /// A minishogi and shogi engine. Without a subcommand it speaks USI on the standard streams.
