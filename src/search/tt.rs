@@ -136,7 +136,8 @@ fn from_table(score: Score, ply: usize) -> Score {
 /// Asks the system for huge pages. Nearly every probe is on a page of its own, and finding small pages costs a tenth of
 /// the whole time of a search (64 MiB, perf).
 fn advise_huge_pages(words: &[AtomicU64]) {
-    #[cfg(target_os = "linux")]
+    // Miri does not know the call, and has no pages.
+    #[cfg(all(target_os = "linux", not(miri)))]
     {
         use nix::sys::mman::{MmapAdvise, madvise};
         const PAGE: usize = 4096;
@@ -149,7 +150,7 @@ fn advise_huge_pages(words: &[AtomicU64]) {
             let _ = unsafe { madvise(first, length, MmapAdvise::MADV_HUGEPAGE) };
         }
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", not(miri))))]
     let _ = words;
 }
 
