@@ -26,8 +26,10 @@ fn set(session: &mut Session, options: &[&str]) {
     assert!(session.sync().is_empty(), "{options:?}");
 }
 
-/// What was found, without what depends on the machine.
-fn findings(answer: &Answer) -> Vec<(Option<u32>, Option<u64>, Option<u32>, Option<i32>, Vec<String>)> {
+/// Depth, nodes, rank, score and line: what an info line says that does not depend on the machine.
+type Finding = (Option<u32>, Option<u64>, Option<u32>, Option<i32>, Vec<String>);
+
+fn findings(answer: &Answer) -> Vec<Finding> {
     let score = |info: &rsshogi_usi::InfoCommand| info.score.as_ref().map(|score| number(&score.value));
     answer.infos.iter().map(|info| (info.depth, info.nodes, info.multipv, score(info), info.pv.clone())).collect()
 }
