@@ -8,7 +8,7 @@ use super::picker::{Picker, Rest, is_tactical};
 use super::see::see_at_least;
 use super::tt::{Bound, Entry};
 use super::worker::Worker;
-use crate::movegen::{CheckInfo, mate_in_one as mating_move};
+use crate::movegen::CheckInfo;
 use crate::types::score::{CERTAIN_BOUND, INFINITE, MAX_PLY, is_certain, is_mate, mate_in, mated_in};
 use crate::types::{Move, Score};
 use crate::variant::Variant;
@@ -116,24 +116,13 @@ impl<V: Variant> Worker<'_, V> {
             && !in_check
             && excluded.is_none()
             && table_move.is_none()
-            && let Some(mv) = mating_move(&mut self.position, &info)
+            && let Some(score) = self.mate_now::<PV>(ply, &info)
         {
-            let score = mate_in(ply + 1);
-            let entry = Entry { best: Some(mv), score, bound: Bound::Exact, eval: None, depth: MAX_PLY as i32 };
-            self.shared.table.store(key, ply, entry);
-            if PV {
-                self.lines[ply + 1].clear();
-                self.extend_line(ply, mv);
-            }
             return score;
         }
 
         let slots = Corrections::slots(self.position.board(), &self.stack, ply);
-        let raw_eval = match known {
-            _ if in_check => None,
-            Some(Entry { eval: Some(eval), .. }) => Some(eval),
-            _ => Some(self.evaluate()),
-        };
+        let raw_eval = self.raw_eval(known);
         let eval = raw_eval.map(|raw| self.correct(raw, &slots));
         self.stack.at(ply).eval = eval;
         let earlier = self.stack.before(ply, 2).eval.or(self.stack.before(ply, 4).eval);

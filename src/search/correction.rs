@@ -53,7 +53,7 @@ impl Corrections {
             for (kind, piece) in [PieceType::King, PieceType::Gold, PieceType::Silver].into_iter().enumerate() {
                 for square in board.pieces(color, piece) {
                     let square = if us == Color::White { square.rotated::<V>() } else { square };
-                    // A sum, so that the order of squares does not matter.
+                    // Exclusive or, so that the order of squares does not matter.
                     generals ^= mix((8 * side + kind) as u64 + 1, square.index() as u64);
                 }
             }
@@ -80,7 +80,7 @@ impl Corrections {
     #[inline]
     pub(super) fn learn(&mut self, slots: &Slots, depth: i32, error: Score) {
         let weight = (depth + 1).min(16);
-        let target = (error.clamp(-256, 256) * CORRECTION_GRAIN).clamp(-CORRECTION_LIMIT * 3, CORRECTION_LIMIT * 3);
+        let target = error.clamp(-256, 256) * CORRECTION_GRAIN;
         let [hands, generals, moves] = slots.0;
         for entry in [&mut self.hands[hands], &mut self.generals[generals], &mut self.moves[moves]] {
             let old = i32::from(*entry);

@@ -24,7 +24,7 @@ impl Weight {
     }
 }
 
-/// A piece of one side on a square, as an index below `32 * V::SQUARES`; [`NO_MOVE`] stands for a null move and for
+/// A piece of one side on a square, as an index below `COLORED * V::SQUARES`; [`NO_MOVE`] stands for a null move and for
 /// what was before the root.
 pub(super) type PieceTo = u16;
 
@@ -130,7 +130,7 @@ impl History {
         moved_kind(board, mv).index() * V::SQUARES + mv.to().index()
     }
 
-    /// The score of a quiet move: its butterfly history and twice what its continuations say at their nearest.
+    /// The score of a quiet move: what its butterfly history and its continuations say, the oldest of these by half.
     #[inline(always)]
     pub(super) fn quiet<V: Variant>(&self, board: &Board<V>, continuation: &Continuation, mv: Move) -> i32 {
         let index = Self::kind_and_target(board, mv);

@@ -97,7 +97,7 @@ parameters! {
     reverse_futility_depth = 6 in 1..=12;
     /// How far above, per ply of depth.
     reverse_futility_margin = 58 in 20..=400;
-    /// How much less per ply when the evaluation is improving, in plies of margin times 100.
+    /// How much less in all when the evaluation is improving.
     reverse_futility_improving = 67 in 0..=200;
     /// Up to this depth quiet moves that cannot reach alpha by much are left out.
     futility_depth = 5 in 1..=12;

@@ -7,9 +7,9 @@ use super::picker::{Picker, Rest, is_tactical};
 use super::see::{gain, see_at_least};
 use super::tt::{Bound, Entry};
 use super::worker::Worker;
-use crate::movegen::{CheckInfo, mate_in_one as mating_move};
+use crate::movegen::CheckInfo;
 use crate::types::Score;
-use crate::types::score::{CERTAIN_BOUND, INFINITE, MAX_PLY, mate_in, mated_in};
+use crate::types::score::{CERTAIN_BOUND, INFINITE, MAX_PLY, mated_in};
 use crate::variant::Variant;
 
 impl<V: Variant> Worker<'_, V> {
@@ -48,24 +48,13 @@ impl<V: Variant> Worker<'_, V> {
             && checks
             && !in_check
             && known.is_none()
-            && let Some(mv) = mating_move(&mut self.position, &info)
+            && let Some(score) = self.mate_now::<PV>(ply, &info)
         {
-            let score = mate_in(ply + 1);
-            let entry = Entry { best: Some(mv), score, bound: Bound::Exact, eval: None, depth: MAX_PLY as i32 };
-            self.shared.table.store(key, ply, entry);
-            if PV {
-                self.lines[ply + 1].clear();
-                self.extend_line(ply, mv);
-            }
             return score;
         }
 
         let old_alpha = alpha;
-        let raw_eval = match known {
-            _ if in_check => None,
-            Some(Entry { eval: Some(eval), .. }) => Some(eval),
-            _ => Some(self.evaluate()),
-        };
+        let raw_eval = self.raw_eval(known);
         let eval = raw_eval.map(|raw| {
             let slots = Corrections::slots(self.position.board(), &self.stack, ply);
             self.correct(raw, &slots)
