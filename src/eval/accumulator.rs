@@ -10,17 +10,20 @@
 use arrayvec::ArrayVec;
 use bytemuck::Zeroable;
 
-use super::features::{Features, View};
+use super::features::{Features, Numbering, View};
 use super::network::{Network, Row};
 use super::simd::{self, Kernel, Level};
 use crate::position::{Board, Position};
-use crate::types::{Color, Piece, PieceType, Score, Square};
+use crate::types::{Color, PieceType, Score};
 use crate::variant::Variant;
 
 /// Plies that are remembered apart; positions so many plies apart share a place.
 const PLIES: usize = 256;
 /// Pieces on the board and in hand that can differ between two boards.
 const MAX_CHANGES: usize = 128;
+/// Squares by which a board may differ from its neighbor and still be nearer than any other known one is likely to be:
+/// the most that one move changes.
+const ONE_MOVE: usize = 2;
 
 /// A position that was evaluated, with the sums of both sides.
 #[derive(Clone, Debug)]
@@ -40,35 +43,16 @@ struct Cached<V: Variant> {
 #[derive(Clone, Debug)]
 pub struct Accumulators<V: Variant> {
     level: Level,
+    numbering: Numbering<V>,
     plies: Vec<Known<V>>,
     /// By side and king square.
     cache: Vec<Cached<V>>,
-    scratch: Scratch,
+    changes: Changes,
 }
 
-/// Room to work in, so that nothing large is moved about.
-#[derive(Clone, Debug, Default)]
-struct Scratch {
-    shared: Changes,
-    own: Changes,
-    rows: Changed,
-}
-
-/// A piece in hand by owner, type and count.
-type Held = (Color, PieceType, usize);
-
-/// What differs between two boards.
+/// What differs between two boards as rows of one side.
 #[derive(Clone, Debug, Default)]
 struct Changes {
-    added: ArrayVec<(Piece, Square), MAX_CHANGES>,
-    removed: ArrayVec<(Piece, Square), MAX_CHANGES>,
-    held: ArrayVec<Held, MAX_CHANGES>,
-    released: ArrayVec<Held, MAX_CHANGES>,
-}
-
-/// The same as rows of one side.
-#[derive(Clone, Debug, Default)]
-struct Changed {
     added: ArrayVec<u32, MAX_CHANGES>,
     removed: ArrayVec<u32, MAX_CHANGES>,
 }
@@ -80,56 +64,53 @@ fn distance<V: Variant>(from: &Board<V>, to: &Board<V>) -> usize {
 }
 
 impl Changes {
-    /// Becomes what leads from one board, or from nothing, to the other.
+    /// Becomes what leads from one board to the other for the side whose view it is.
     #[inline(always)]
-    fn find<V: Variant>(&mut self, from: Option<&Board<V>>, to: &Board<V>) {
+    fn find<V: Variant>(&mut self, numbering: &Numbering<V>, view: View<V>, from: &Board<V>, to: &Board<V>) {
         self.added.clear();
         self.removed.clear();
-        self.held.clear();
-        self.released.clear();
-        for square in from.map_or(to.occupied(), |from| from.differing_squares(to)) {
-            if let Some(piece) = from.and_then(|from| from.piece_on(square)) {
-                self.removed.push((piece, square));
+        let rows = numbering.of(view);
+        for square in from.differing_squares(to) {
+            if let Some(piece) = from.piece_on(square) {
+                self.removed.push(rows.piece_row(piece, square));
             }
             if let Some(piece) = to.piece_on(square) {
-                self.added.push((piece, square));
+                self.added.push(rows.piece_row(piece, square));
             }
         }
         for owner in Color::ALL {
-            let (before, now) = (from.map(|from| from.hand(owner)).unwrap_or_default(), to.hand(owner));
+            let (before, now) = (from.hand(owner), to.hand(owner));
             if before == now {
                 continue;
             }
             for &(kind, _) in V::PIECES.iter().filter(|(kind, _)| *kind != PieceType::King) {
                 let (before, now) = (before.count(kind), now.count(kind));
-                (before + 1..=now).for_each(|count| self.held.push((owner, kind, count)));
-                (now + 1..=before).for_each(|count| self.released.push((owner, kind, count)));
+                (before + 1..=now).for_each(|count| self.added.push(view.hand_row(owner, kind, count) as u32));
+                (now + 1..=before).for_each(|count| self.removed.push(view.hand_row(owner, kind, count) as u32));
             }
         }
     }
-
-    /// Changes the sums of the side whose view it is.
-    #[inline(always)]
-    fn apply<V: Variant>(&self, network: &Network<V>, view: View<V>, rows: &mut Changed, sums: &mut Row) {
-        rows.added.clear();
-        rows.removed.clear();
-        let piece_row = |&(piece, square): &(Piece, Square)| view.piece_row(piece, square).map(|row| row as u32);
-        let hand_row = |&(owner, kind, count): &Held| view.hand_row(owner, kind, count) as u32;
-        rows.added.extend(self.added.iter().filter_map(piece_row));
-        rows.added.extend(self.held.iter().map(hand_row));
-        rows.removed.extend(self.removed.iter().filter_map(piece_row));
-        rows.removed.extend(self.released.iter().map(hand_row));
-        simd::update(sums, &network.weights().features, &rows.added, &rows.removed);
-    }
 }
 
-/// Sums from nothing, without any memory: the reference for all others.
+/// Sums from nothing, without any memory or table: the reference for all others.
 pub fn refresh<V: Variant>(network: &Network<V>, board: &Board<V>, color: Color) -> Row {
-    let view = View::of(color, board.king(color));
+    let view = View::<V>::of(color, board.king(color));
     let mut sums = network.weights().biases;
-    let mut changes = Changes::default();
-    changes.find(None, board);
-    changes.apply(network, view, &mut Changed::default(), &mut sums);
+    let mut add = |row: usize| {
+        for (sum, &weight) in sums.0.iter_mut().zip(&network.weights().features[row].0) {
+            *sum = sum.wrapping_add(weight);
+        }
+    };
+    for square in board.occupied() {
+        if let Some(row) = board.piece_on(square).and_then(|piece| view.piece_row(piece, square)) {
+            add(row);
+        }
+    }
+    for owner in Color::ALL {
+        for &(kind, _) in V::PIECES.iter().filter(|(kind, _)| *kind != PieceType::King) {
+            (1..=board.hand(owner).count(kind)).for_each(|count| add(view.hand_row(owner, kind, count)));
+        }
+    }
     sums
 }
 
@@ -138,9 +119,10 @@ impl<V: Variant> Accumulators<V> {
     pub fn new(level: Level) -> Self {
         Self {
             level,
+            numbering: Numbering::new(),
             plies: vec![Known { board: None, sums: [Row::zeroed(); 2] }; PLIES],
             cache: vec![Cached { board: None, sums: Row::zeroed() }; 2 * V::SQUARES],
-            scratch: Scratch::default(),
+            changes: Changes::default(),
         }
     }
 
@@ -162,33 +144,37 @@ impl<V: Variant> Accumulators<V> {
     fn bring_up_to_date(&mut self, network: &Network<V>, board: &Board<V>, ply: usize) {
         let here = ply % PLIES;
         let before = (ply + PLIES - 1) % PLIES;
-        let Scratch { shared, own, rows } = &mut self.scratch;
-        let distance_to = |known: &Known<V>| known.board.as_ref().map_or(usize::MAX, |known| distance(known, board));
-        let (from_here, from_before) = (distance_to(&self.plies[here]), distance_to(&self.plies[before]));
-        let (nearest, nearest_distance) =
-            if from_here <= from_before { (here, from_here) } else { (before, from_before) };
-        let mut kings = [None; 2];
-        if let Some(known) = &self.plies[nearest].board {
-            shared.find(Some(known), board);
-            kings = Color::ALL.map(|color| Some(known.king(color)));
+        let distance_to = |known: &Option<Board<V>>| known.as_ref().map_or(usize::MAX, |known| distance(known, board));
+        let mut nearest = before;
+        let mut nearest_distance = distance_to(&self.plies[before].board);
+        if nearest_distance > ONE_MOVE {
+            let from_here = distance_to(&self.plies[here].board);
+            if from_here <= nearest_distance {
+                (nearest, nearest_distance) = (here, from_here);
+            }
         }
 
+        let weights = &network.weights().features;
         for color in Color::ALL {
             let king = board.king(color);
             let view = View::of(color, king);
             let side = color.index();
+            let known = self.plies[nearest].board.as_ref().filter(|known| known.king(color) == king);
             let cached = &mut self.cache[side * V::SQUARES + king.index()];
-            let cached_distance = cached.board.as_ref().map_or(usize::MAX, |cached| distance(cached, board));
-            if kings[side] == Some(king) && nearest_distance <= cached_distance {
-                if nearest != here {
-                    self.plies[here].sums[side] = self.plies[nearest].sums[side];
+            if let Some(known) = known
+                && (nearest_distance <= ONE_MOVE || nearest_distance <= distance_to(&cached.board))
+            {
+                self.changes.find(&self.numbering, view, known, board);
+                let Changes { added, removed } = &self.changes;
+                match self.plies.get_disjoint_mut([here, nearest]) {
+                    Ok([to, from]) => simd::update(&mut to.sums[side], Some(&from.sums[side]), weights, added, removed),
+                    Err(_) => simd::update(&mut self.plies[here].sums[side], None, weights, added, removed),
                 }
-                shared.apply(network, view, rows, &mut self.plies[here].sums[side]);
                 continue;
             }
             if let Some(cached_board) = &cached.board {
-                own.find(Some(cached_board), board);
-                own.apply(network, view, rows, &mut cached.sums);
+                self.changes.find(&self.numbering, view, cached_board, board);
+                simd::update(&mut cached.sums, None, weights, &self.changes.added, &self.changes.removed);
             } else {
                 cached.sums = refresh(network, board, color);
             }

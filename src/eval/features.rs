@@ -146,6 +146,12 @@ impl<V: Variant> View<V> {
         view
     }
 
+    /// The number of the way to look at the board, below 4.
+    #[inline(always)]
+    fn number(&self) -> usize {
+        self.color.index() * 2 + usize::from(self.mirrored)
+    }
+
     /// The number of the square as the side sees it.
     #[inline(always)]
     fn turned(&self, square: Square) -> usize {
@@ -171,6 +177,61 @@ impl<V: Variant> View<V> {
     pub fn hand_row(&self, owner: Color, kind: PieceType, count: usize) -> usize {
         let side = if owner == self.color { Features::<V>::OWN_HAND } else { Features::<V>::ENEMY_HAND };
         self.first_row + side + Features::<V>::LAYOUT.hand_offsets[kind.index()] as usize + count - 1
+    }
+}
+
+/// No row: the square of a side's own king is its bucket.
+const NO_ROW: u16 = u16::MAX;
+
+/// The rows of pieces as a table, for all ways to look at the board: what [`View::piece_row`] computes.
+#[derive(Clone, Debug)]
+pub struct Numbering<V: Variant> {
+    rows: Vec<u16>,
+    game: std::marker::PhantomData<V>,
+}
+
+impl<V: Variant> Numbering<V> {
+    const OF_VIEW: usize = Piece::COUNT * V::SQUARES;
+
+    /// The table.
+    pub fn new() -> Self {
+        let mut rows = vec![NO_ROW; 4 * Self::OF_VIEW];
+        for (color, mirrored) in Color::ALL.into_iter().flat_map(|color| [(color, false), (color, true)]) {
+            let view = View::<V> { color, mirrored, first_row: 0, game: std::marker::PhantomData };
+            for kind in PieceType::ALL.into_iter().filter(|kind| V::KINDS >> kind.base().index() & 1 != 0) {
+                for (piece, square) in
+                    Color::ALL.iter().flat_map(|&side| Square::all::<V>().map(move |at| (Piece::new(side, kind), at)))
+                {
+                    let place = view.number() * Self::OF_VIEW + piece.index() * V::SQUARES + square.index();
+                    rows[place] = view.piece_row(piece, square).map_or(NO_ROW, |row| row as u16);
+                }
+            }
+        }
+        Self { rows, game: std::marker::PhantomData }
+    }
+
+    /// The part for that view.
+    #[inline(always)]
+    pub fn of(&self, view: View<V>) -> ViewRows<'_, V> {
+        let start = view.number() * Self::OF_VIEW;
+        ViewRows { rows: &self.rows[start..start + Self::OF_VIEW], view }
+    }
+}
+
+/// The rows that one view gives to pieces.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewRows<'a, V: Variant> {
+    rows: &'a [u16],
+    view: View<V>,
+}
+
+impl<V: Variant> ViewRows<'_, V> {
+    /// The row of a piece on a square, which must not be the side's own king.
+    #[inline(always)]
+    pub fn piece_row(&self, piece: Piece, square: Square) -> u32 {
+        let row = self.rows[piece.index() * V::SQUARES + square.index()];
+        debug_assert_ne!(row, NO_ROW);
+        self.view.first_row as u32 + u32::from(row)
     }
 }
 

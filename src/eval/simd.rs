@@ -83,38 +83,28 @@ impl Level {
     }
 }
 
-/// Adds some rows to the sums and takes others away.
+/// Sums that are worked on at once: few enough to stay in registers.
+const BLOCK: usize = 64;
+const _: () = assert!(WIDTH.is_multiple_of(BLOCK));
+
+/// Makes the sums those of `base`, or leaves them as they are, then adds some rows and takes others away.
 #[inline(always)]
-pub fn update(sums: &mut Row, rows: &[Row], added: &[u32], removed: &[u32]) {
-    let row = |index: u32| &rows[index as usize].0;
-    match (added, removed) {
-        // The usual moves in one pass: a step or drop, and a capture.
-        (&[a], &[r]) => {
-            let (a, r) = (row(a), row(r));
-            for i in 0..WIDTH {
-                sums.0[i] = sums.0[i].wrapping_add(a[i]).wrapping_sub(r[i]);
+pub fn update(sums: &mut Row, base: Option<&Row>, rows: &[Row], added: &[u32], removed: &[u32]) {
+    for start in (0..WIDTH).step_by(BLOCK) {
+        let mut block: [i16; BLOCK] = std::array::from_fn(|i| base.map_or(sums.0[start + i], |base| base.0[start + i]));
+        for &index in added {
+            let row = &rows[index as usize].0[start..start + BLOCK];
+            for i in 0..BLOCK {
+                block[i] = block[i].wrapping_add(row[i]);
             }
         }
-        (&[a, b], &[r, s]) => {
-            let (a, b, r, s) = (row(a), row(b), row(r), row(s));
-            for i in 0..WIDTH {
-                sums.0[i] = sums.0[i].wrapping_add(a[i]).wrapping_add(b[i]).wrapping_sub(r[i]).wrapping_sub(s[i]);
+        for &index in removed {
+            let row = &rows[index as usize].0[start..start + BLOCK];
+            for i in 0..BLOCK {
+                block[i] = block[i].wrapping_sub(row[i]);
             }
         }
-        _ => {
-            for &index in added {
-                let row = row(index);
-                for (sum, &value) in sums.0.iter_mut().zip(row) {
-                    *sum = sum.wrapping_add(value);
-                }
-            }
-            for &index in removed {
-                let row = row(index);
-                for (sum, &value) in sums.0.iter_mut().zip(row) {
-                    *sum = sum.wrapping_sub(value);
-                }
-            }
-        }
+        sums.0[start..start + BLOCK].copy_from_slice(&block);
     }
 }
 
