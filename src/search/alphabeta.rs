@@ -210,13 +210,12 @@ impl<V: Variant> Worker<'_, V> {
             if best_score > -CERTAIN_BOUND && ply > 0 {
                 if !tactical && !gives_check && !in_check {
                     let most = late_move_base() + depth * depth / if improving { 1 } else { 2 };
-                    if depth <= late_move_depth() && quiets.len() >= most as usize {
-                        continue;
-                    }
-                    if let Some(eval) = eval
-                        && depth <= futility_depth()
-                        && eval + futility_base() + futility_margin() * depth <= alpha
-                    {
+                    let late = depth <= late_move_depth() && quiets.len() >= most as usize;
+                    let futile = depth <= futility_depth()
+                        && eval.is_some_and(|eval| eval + futility_base() + futility_margin() * depth <= alpha);
+                    if late || futile {
+                        // What holds for this move holds for all that follow.
+                        picker.skip_quiets(&self.position);
                         continue;
                     }
                     if depth <= history_pruning_depth() && history < -history_pruning_margin() * depth {

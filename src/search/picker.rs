@@ -168,6 +168,7 @@ pub(super) struct Picker<V: Variant> {
     next_bad: usize,
     /// After the captures: all other moves, only those that give check, or none.
     rest: Rest,
+    only_checks: bool,
     info: CheckInfo<V>,
     continuation: Continuation,
 }
@@ -204,6 +205,7 @@ impl<V: Variant> Picker<V> {
             bad: ArrayVec::new(),
             next_bad: 0,
             rest,
+            only_checks: false,
             info,
             continuation,
         }
@@ -217,6 +219,28 @@ impl<V: Variant> Picker<V> {
     /// Whether the last move handed out came from the losing captures.
     pub(super) fn is_bad_tactical(&self) -> bool {
         self.stage == Stage::BadTactical
+    }
+
+    /// From here on, no quiet move is handed out that does not give check.
+    #[inline]
+    pub(super) fn skip_quiets(&mut self, position: &Position<V>) {
+        if !std::mem::replace(&mut self.only_checks, true) && self.stage == Stage::Quiet {
+            self.keep_checks(position);
+        }
+    }
+
+    /// Drops all of the moves that are left but checks.
+    fn keep_checks(&mut self, position: &Position<V>) {
+        let (board, us) = (position.board(), position.side_to_move());
+        let mut kept = self.next;
+        for index in self.next..self.moves.len() {
+            let scored = self.moves[index];
+            if scored.mv(us).is_some_and(|mv| self.info.gives_check(board, mv)) {
+                self.moves[kept] = scored;
+                kept += 1;
+            }
+        }
+        self.moves.truncate(kept);
     }
 
     fn fill(&mut self, position: &Position<V>, class: Class) {
@@ -300,6 +324,9 @@ impl<V: Variant> Picker<V> {
                 }
                 Stage::GenerateQuiet => {
                     self.fill(position, Class::Quiet);
+                    if self.only_checks {
+                        self.keep_checks(position);
+                    }
                     for scored in &mut self.moves {
                         let Some(mv) = scored.mv(us) else { continue };
                         let check = self.info.gives_check(board, mv) && see_at_least(board, mv, 0);
