@@ -259,6 +259,50 @@ fn a_search_takes_the_first_return_inside_its_tree_for_the_fourth() {
     assert_eq!(end.as_deref(), Some("gote_wins repetition"));
 }
 
+fn steps_back_are_found<V: Variant>(sfen: &str) {
+    let mut position = read::<V>(sfen, Rules::default());
+    let mut keys = vec![position.key()];
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut found = 0;
+    for _ in 0..3_000 {
+        let moves = legal_moves(&position);
+        if moves.is_empty() || keys.len() > 60 {
+            position = read::<V>(sfen, Rules::default());
+            keys = vec![position.key()];
+            continue;
+        }
+        let mut steps = Vec::new();
+        for &mv in moves.iter().filter(|mv| !mv.is_drop() && !mv.is_promotion()) {
+            if position.piece_on(mv.to()).is_some() {
+                continue;
+            }
+            position.do_move(mv);
+            if keys[1..].contains(&position.key()) {
+                steps.push(mv);
+            }
+            position.undo_move();
+        }
+        let mut seen: Vec<Move> = position.steps_back(0).filter(|&mv| is_legal(&position, mv)).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        steps.sort_unstable();
+        assert_eq!(seen, steps, "{}", position.sfen());
+        found += usize::from(!steps.is_empty());
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        position.do_move(moves[seed as usize % moves.len()]);
+        keys.push(position.key());
+    }
+    assert!(found > 100, "{found}");
+}
+
+#[test]
+fn a_step_back_is_seen_before_it_is_made() {
+    steps_back_are_found::<Minishogi>("4k/3g1/5/1G3/K4 b - 1");
+    steps_back_are_found::<Shogi>("8k/7g1/9/9/9/9/9/1G7/K8 b - 1");
+}
+
 // Perpetual check.
 
 const PERPETUAL: (&str, &str) = ("4k/5/5/5/K2R1 b - 1", "2e1e 1a2a 1e2e 2a1a");

@@ -3,7 +3,7 @@
 use std::iter::once;
 
 use super::{Outcome, Position, Reason, Rules};
-use crate::types::Color;
+use crate::types::{Color, Move};
 use crate::variant::Variant;
 
 /// How a repetition is judged.
@@ -103,5 +103,30 @@ impl<V: Variant> Position<V> {
     pub fn repetition_in_search(&self, root: usize) -> Option<Outcome> {
         let latest = self.earlier_occurrences().next()?;
         if latest > root { Some(self.judge_between(latest, self.visited.len() - 1)) } else { self.repetition() }
+    }
+
+    /// Steps back to positions that stood on the way from the root, which is at `root` plies: moves of the side to move
+    /// from square to square that capture nothing, do not promote and would lead there, if they are legal. Whether the
+    /// piece moves so at all is not looked at.
+    ///
+    /// (Chess programs find such moves by a table of keys, "Upcoming repetition", Marcel van Kervinck. Two boards this
+    /// small are compared as fast.)
+    #[inline]
+    pub fn steps_back(&self, root: usize) -> impl Iterator<Item = Move> + '_ {
+        let now = self.visited.len() - 1;
+        let reach = (self.visited[now].real_moves as usize).min(now.saturating_sub(root + 1));
+        (3..=reach).step_by(2).filter_map(move |back| {
+            let (earlier, _) = &self.undo[now - back];
+            if Color::ALL.iter().any(|&color| earlier.hand(color) != self.hand(color)) {
+                return None;
+            }
+            let changed = earlier.differing_squares(self.board());
+            if changed.count() != 2 {
+                return None;
+            }
+            let from = (changed & self.board().of_color(self.side_to_move())).first()?;
+            let to = (changed & !self.board().occupied()).first()?;
+            (earlier.piece_on(to) == self.piece_on(from)).then(|| Move::board(from, to, false))
+        })
     }
 }

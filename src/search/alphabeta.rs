@@ -111,6 +111,13 @@ impl<V: Variant> Worker<'_, V> {
             return entry.score;
         }
 
+        if !PV
+            && excluded.is_none()
+            && let Some(score) = self.repetition_ahead(beta, ply)
+        {
+            return score;
+        }
+
         let info = CheckInfo::of(self.position.board());
         if mate_in_one() >= 1
             && !in_check

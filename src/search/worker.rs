@@ -11,7 +11,7 @@ use super::stack::Stack;
 use super::tt::{Bound, Entry, Table};
 use crate::eval::Evaluator;
 use crate::eval::network::Network;
-use crate::movegen::{CheckInfo, has_legal_move, mate_in_one};
+use crate::movegen::{CheckInfo, has_legal_move, is_legal, mate_in_one};
 use crate::position::{Outcome, Position};
 use crate::types::score::{DRAW, MAX_EVAL, MAX_PLY, RULE_WIN, mate_in, mated_in};
 use crate::types::{Move, Score};
@@ -151,6 +151,17 @@ impl<'a, V: Variant> Worker<'a, V> {
             return Some(self.rule_score(outcome, ply));
         }
         self.ply_limit_reached(ply)
+    }
+
+    /// What the side to move can have at least by stepping back to a position of this line, if that is worth `beta`.
+    #[inline]
+    pub(super) fn repetition_ahead(&mut self, beta: Score, ply: usize) -> Option<Score> {
+        let mv = self.position.steps_back(self.root_ply).find(|&mv| is_legal(&self.position, mv))?;
+        self.position.do_move(mv);
+        let outcome = self.position.repetition_in_search(self.root_ply);
+        let score = outcome.map(|outcome| -self.rule_score(outcome, ply + 1));
+        self.position.undo_move();
+        score.filter(|&score| score >= beta)
     }
 
     /// The score if the limit on plies has ended the game.
