@@ -190,6 +190,12 @@ pub struct Numbering<V: Variant> {
     game: std::marker::PhantomData<V>,
 }
 
+impl<V: Variant> Default for Numbering<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<V: Variant> Numbering<V> {
     const OF_VIEW: usize = Piece::COUNT * V::SQUARES;
 
