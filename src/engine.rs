@@ -18,7 +18,7 @@ use crate::eval::{self, file};
 use crate::mate;
 use crate::movegen::{self, can_declare_win, is_legal, legal_moves};
 use crate::position::{Outcome, Position, Rules, SfenError};
-use crate::search::{Answer, Clock, Control, Limits, Report, STACK_BYTES, SearchOptions, Searcher};
+use crate::search::{Answer, Clock, Control, Limits, Report, STACK_BYTES, SearchOptions, Searcher, Table};
 use crate::types::{Color, Move, Piece, PieceType, Square};
 use crate::variant::{Minishogi, Shogi, Variant};
 
@@ -162,6 +162,11 @@ impl<V: Variant> Engine<V> {
         }
         self.configured = Some(*options);
         self.idle.get_or_insert_with(Searcher::new).configure(options)
+    }
+
+    /// The idle searcher's transposition table; `None` before the first [`Engine::prepare`] and while a search runs.
+    pub fn table(&self) -> Option<&Table> {
+        self.idle.as_ref().map(Searcher::table)
     }
 
     /// Gives the idle searcher the network of the file with that name (see [`file::find`]), or the one in the program;
@@ -622,6 +627,11 @@ impl AnyEngine {
     /// See [`Engine::prepare`].
     pub fn prepare(&mut self, options: &SearchOptions) -> Vec<String> {
         dispatch!(AnyEngine: self, engine => engine.prepare(options))
+    }
+
+    /// See [`Engine::table`].
+    pub fn table(&self) -> Option<&Table> {
+        dispatch!(AnyEngine: self, engine => engine.table())
     }
 
     /// See [`Engine::use_network`].

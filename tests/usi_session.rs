@@ -315,6 +315,7 @@ fn b17_options_are_declared_as_every_client_reads_them() {
     for name in [
         "USI_Hash",
         "USI_Ponder",
+        "LargePages",
         "Threads",
         "USI_MultiPV",
         "Skill_Level",

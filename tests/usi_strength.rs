@@ -251,3 +251,26 @@ fn more_threads_than_processors_are_remarked_on_once() {
     assert!(session.sync().is_empty());
     session.finish();
 }
+
+#[test]
+fn what_pages_the_table_lies_in_is_told_to_those_who_ask() {
+    let said = |session: &mut Session, options: &[&str]| {
+        options.iter().for_each(|option| session.send(&format!("setoption name {option}")));
+        session.sync()
+    };
+    let mut session = Session::ready();
+    assert!(said(&mut session, &["USI_Hash value 8"]).is_empty());
+    assert_eq!(said(&mut session, &["LargePages value false"]), ["info string hash 8 MiB in small pages"]);
+    assert!(said(&mut session, &["LargePages value false"]).is_empty());
+    // Too small for even one.
+    let small = said(&mut session, &["USI_Hash value 1", "LargePages value true"]);
+    assert_eq!(small, ["info string hash 1 MiB in small pages"]);
+    let large = said(&mut session, &["USI_Hash value 16"]);
+    assert_eq!(large.len(), 1);
+    // Not every system has them.
+    let known = ["large", "small"].map(|pages| format!("info string hash 16 MiB in {pages} pages"));
+    assert!(known.contains(&large[0]), "{large:?}");
+    session.send("usinewgame\nposition startpos");
+    session.go("depth 2").check(&position(START, ""));
+    assert!(session.finish().is_empty());
+}

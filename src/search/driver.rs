@@ -59,15 +59,15 @@ impl<V: Variant> Searcher<V> {
     }
 
     fn smallest_table() -> Table {
-        Table::new(1).expect("one MiB of memory")
+        Table::new(1, true).expect("one MiB of memory")
     }
 
     /// Takes over options, allocating only what has changed. What the machine does not give is taken smaller; the
     /// texts that come back say so, one a reduction.
     pub fn configure(&mut self, options: &SearchOptions) -> Vec<String> {
         let mut notices = Vec::new();
-        if options.hash_mib != self.options.hash_mib {
-            self.resize_table(options.hash_mib.max(1), &mut notices);
+        if (options.hash_mib, options.large_pages) != (self.options.hash_mib, self.options.large_pages) {
+            self.allocate_table(options.hash_mib.max(1), options.large_pages, &mut notices);
         }
         if options.threads != self.options.threads {
             self.start_threads(options.threads.max(1), &mut notices);
@@ -76,13 +76,13 @@ impl<V: Variant> Searcher<V> {
         notices
     }
 
-    fn resize_table(&mut self, mib: usize, notices: &mut Vec<String>) {
+    fn allocate_table(&mut self, mib: usize, large_pages: bool, notices: &mut Vec<String>) {
         // The old table goes first, so that both need not fit at once.
         self.table = Self::smallest_table();
         let available = available_mib().unwrap_or(usize::MAX);
         let mut size = mib.min(available.max(1));
         loop {
-            match Table::new(size) {
+            match Table::new(size, large_pages) {
                 Ok(table) => {
                     self.table = table;
                     break;
@@ -132,12 +132,17 @@ impl<V: Variant> Searcher<V> {
         &self.options
     }
 
+    /// The transposition table.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
     /// Forgets everything about earlier games.
     pub fn new_game(&mut self) {
         let mib = self.table.mib();
         // A new table costs nothing until it is written to; the old one goes first.
         self.table = Self::smallest_table();
-        self.resize_table(mib, &mut Vec::new());
+        self.allocate_table(mib, self.options.large_pages, &mut Vec::new());
         for memory in &mut self.memories {
             *memory = Memory::new(self.network.clone());
         }

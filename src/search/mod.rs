@@ -41,6 +41,8 @@ use crate::types::{Move, Score};
 pub struct SearchOptions {
     /// Size of the transposition table in MiB.
     pub hash_mib: usize,
+    /// Whether to ask the system for large pages for it.
+    pub large_pages: bool,
     /// Number of threads.
     pub threads: usize,
     /// Number of best lines to find.
@@ -62,6 +64,7 @@ impl Default for SearchOptions {
     fn default() -> Self {
         Self {
             hash_mib: 64,
+            large_pages: true,
             threads: 1,
             multipv: 1,
             move_overhead: Duration::from_millis(30),

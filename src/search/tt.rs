@@ -67,6 +67,8 @@ pub struct Table {
     start: usize,
     lines: usize,
     generation: u8,
+    /// Large pages were asked for, and the system took the request.
+    asked_large: bool,
 }
 
 /// The table could not be allocated.
@@ -133,45 +135,68 @@ fn from_table(score: Score, ply: usize) -> Score {
     }
 }
 
-/// Asks the system for huge pages. Nearly every probe is on a page of its own, and finding small pages costs a tenth of
-/// the whole time of a search (64 MiB, perf).
-fn advise_huge_pages(words: &[AtomicU64]) {
+/// Asks the system for large pages, or for none. Nearly every probe is on a page of its own, and finding small pages costs
+/// a tenth of the whole time of a search (64 MiB, perf). Returns whether the table may come to lie in large ones: they were
+/// asked for, one fits in, and the system took the request.
+fn advise_pages(words: &[AtomicU64], large: bool) -> bool {
     // Miri does not know the call, and has no pages.
     #[cfg(all(target_os = "linux", not(miri)))]
     {
         use nix::sys::mman::{MmapAdvise, madvise};
         const PAGE: usize = 4096;
-        let skipped = words.as_ptr().cast::<u8>().align_offset(PAGE);
+        const LARGE_PAGE: usize = 2 << 20;
+        let bytes = words.as_ptr().cast::<u8>();
+        let skipped = bytes.align_offset(PAGE);
         let length = size_of_val(words).saturating_sub(skipped) / PAGE * PAGE;
-        let first = words.as_ptr().cast::<u8>().wrapping_add(skipped);
-        if let Some(first) = std::ptr::NonNull::new(first.cast_mut().cast()).filter(|_| length > 0) {
-            // SAFETY: the whole pages within a slice that we hold; the advice changes how they are mapped, not what is
-            // in them. A system that does not take it goes on with small pages.
-            let _ = unsafe { madvise(first, length, MmapAdvise::MADV_HUGEPAGE) };
-        }
+        let fits = bytes.align_offset(LARGE_PAGE).saturating_add(LARGE_PAGE) <= size_of_val(words);
+        let first = bytes.wrapping_add(skipped);
+        // Where the system gives large pages to everybody, "none" has to be said as well.
+        let advice = if large { MmapAdvise::MADV_HUGEPAGE } else { MmapAdvise::MADV_NOHUGEPAGE };
+        let taken = std::ptr::NonNull::new(first.cast_mut().cast()).filter(|_| length > 0).is_some_and(|first| {
+            // SAFETY: the whole pages within a slice that we hold; the advice changes how they are mapped, not what
+            // is in them. A system that does not take it goes on as it likes.
+            unsafe { madvise(first, length, advice) }.is_ok()
+        });
+        large && fits && taken
     }
     #[cfg(not(all(target_os = "linux", not(miri))))]
-    let _ = words;
+    {
+        let _ = (words, large);
+        false
+    }
+}
+
+/// Whether the system gives no large pages to anybody. It takes requests for them all the same.
+fn never_large() -> bool {
+    const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+    std::fs::read_to_string(SETTING).is_ok_and(|setting| setting.contains("[never]"))
 }
 
 impl Table {
-    /// An empty table of that many MiB, at least one. The system gives the memory when it is first written to.
+    /// An empty table of that many MiB, at least one, in large pages if they are wanted and can be had. The system gives
+    /// the memory when it is first written to.
     ///
     /// # Errors
     /// If the system refuses so much.
-    pub fn new(mib: usize) -> Result<Self, OutOfMemory> {
+    pub fn new(mib: usize, large_pages: bool) -> Result<Self, OutOfMemory> {
         let mib = mib.max(1);
         let lines = mib.checked_mul(1 << 20).ok_or(OutOfMemory { mib })? / LINE_BYTES;
         let words: Vec<AtomicU64> =
             bytemuck::allocation::try_zeroed_vec((lines + 1) * LINE_WORDS).map_err(|()| OutOfMemory { mib })?;
-        advise_huge_pages(&words);
+        let asked_large = advise_pages(&words, large_pages);
         let start = words.as_ptr().align_offset(LINE_BYTES) % LINE_WORDS;
-        Ok(Self { words, start, lines, generation: 0 })
+        Ok(Self { words, start, lines, generation: 0, asked_large })
     }
 
     /// The size in MiB.
     pub fn mib(&self) -> usize {
         self.lines * LINE_BYTES / (1 << 20)
+    }
+
+    /// Whether it lies in large pages, as far as the system's word goes: it gives them as the memory is written to, and
+    /// small ones when it has run out of large ones.
+    pub fn in_large_pages(&self) -> bool {
+        self.asked_large && !never_large()
     }
 
     /// Begins a new search: older entries are replaced first.
@@ -277,7 +302,7 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_found() {
-        let table = Table::new(1).unwrap();
+        let table = Table::new(1, true).unwrap();
         assert_eq!(table.mib(), 1);
         assert_eq!(table.probe(7, 0), None);
         for score in [0, 123, -20_000, 20_000] {
@@ -293,7 +318,7 @@ mod tests {
 
     #[test]
     fn certain_scores_count_from_the_position() {
-        let table = Table::new(1).unwrap();
+        let table = Table::new(1, true).unwrap();
         table.store(1, 5, entry(MATE - 9, 3));
         assert_eq!(table.probe(1, 2).unwrap().score, MATE - 6);
         table.store(2, 5, entry(9 - MATE, 3));
@@ -304,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_torn_entry_matches_no_key() {
-        let table = Table::new(1).unwrap();
+        let table = Table::new(1, true).unwrap();
         table.store(11, 0, entry(50, 3));
         table.store(11, 0, entry(60, 9));
         let [check, data] = &table.entries_of(11)[0];
@@ -316,7 +341,7 @@ mod tests {
 
     #[test]
     fn the_shallowest_and_oldest_goes_first() {
-        let mut table = Table::new(1).unwrap();
+        let mut table = Table::new(1, true).unwrap();
         for key in 0..4 {
             table.store(key, 0, entry(key as Score, 10 + key as i32));
         }
@@ -333,7 +358,7 @@ mod tests {
 
     #[test]
     fn fullness_counts_the_current_search() {
-        let mut table = Table::new(1).unwrap();
+        let mut table = Table::new(1, true).unwrap();
         assert_eq!(table.hashfull(), 0);
         for i in 0..1_000_000_u64 {
             table.store(i.wrapping_mul(0x9e37_79b9_7f4a_7c15), 0, entry(0, 1));
@@ -342,6 +367,15 @@ mod tests {
         table.age();
         assert_eq!(table.hashfull(), 0);
         assert_eq!(table.entries(0).as_ptr().align_offset(LINE_BYTES), 0);
-        assert_eq!(Table::new(usize::MAX).unwrap_err(), OutOfMemory { mib: usize::MAX });
+        assert_eq!(Table::new(usize::MAX, true).unwrap_err(), OutOfMemory { mib: usize::MAX });
+    }
+
+    #[test]
+    fn large_pages_are_had_only_where_asked_for_and_one_fits_in() {
+        let in_large_pages = |mib, wanted| Table::new(mib, wanted).unwrap().in_large_pages();
+        assert!(!in_large_pages(1, true));
+        assert!(!in_large_pages(8, false));
+        // Whatever the system says, it says the same again.
+        assert_eq!(in_large_pages(8, true), in_large_pages(16, true));
     }
 }

@@ -22,6 +22,8 @@ pub struct Settings {
     pub eval_file: Option<String>,
     /// Whether to say how often such a score wins, draws and loses.
     pub show_wdl: bool,
+    /// Whether the client has set whether to use large pages, and so wants to know what came of it.
+    pub tell_pages: bool,
     /// How strong to play, in the client's words.
     pub strength: Strength,
     /// What the search may use and how it answers.
@@ -108,6 +110,14 @@ const TABLE: &[Spec] = &[
             max: 65_536,
             get: |settings| settings.search.hash_mib as i64,
             set: |settings, mib| settings.search.hash_mib = mib as usize,
+        },
+    },
+    Spec {
+        name: "LargePages",
+        aliases: &[],
+        kind: Kind::Check {
+            get: |settings| settings.search.large_pages,
+            set: |settings, large| (settings.search.large_pages, settings.tell_pages) = (large, true),
         },
     },
     Spec {
@@ -325,7 +335,8 @@ impl Options {
     pub fn new(game: GameId) -> Self {
         let (rules, search) = (Rules::default(), SearchOptions::default());
         let strength = Strength { level: search.level, limited: false, elo: DEFAULT_ELO };
-        let settings = Settings { game, rules, ponder: false, eval_file: None, show_wdl: false, strength, search };
+        let (ponder, eval_file, show_wdl, tell_pages) = (false, None, false, false);
+        let settings = Settings { game, rules, ponder, eval_file, show_wdl, tell_pages, strength, search };
         Self { defaults: settings.clone(), settings }
     }
 
@@ -411,6 +422,7 @@ mod tests {
             lines,
             [
                 "option name USI_Hash type spin default 64 min 1 max 65536",
+                "option name LargePages type check default true",
                 "option name USI_Ponder type check default false",
                 "option name Threads type spin default 1 min 1 max 512",
                 "option name USI_MultiPV type spin default 1 min 1 max 600",
@@ -434,7 +446,7 @@ mod tests {
     fn the_default_game_is_listed_as_such_even_after_a_change() {
         let mut options = Options::new(GameId::Shogi);
         set(&mut options, "USI_Variant", "minishogi");
-        let line = options.listing().map(|command| format_command(&command)).nth(10);
+        let line = options.listing().map(|command| format_command(&command)).nth(11);
         // One client looks for exactly this beginning.
         assert_eq!(line.as_deref(), Some("option name USI_Variant type combo default shogi var shogi var minishogi"));
     }

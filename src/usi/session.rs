@@ -45,6 +45,8 @@ pub struct Session {
     output: Arc<Output>,
     /// The number of threads that was last looked at.
     told_threads: usize,
+    /// The table that was last told of: its MiB, and whether in large pages.
+    told_table: Option<(usize, bool)>,
 }
 
 impl Session {
@@ -52,7 +54,7 @@ impl Session {
     pub fn new(game: GameId, output: Arc<Output>) -> Self {
         let options = Options::new(game);
         let engine = AnyEngine::new(game, options.settings().rules);
-        Self { options, game, engine, output, told_threads: 1 }
+        Self { options, game, engine, output, told_threads: 1, told_table: None }
     }
 
     /// Carries out commands until `quit` or the end of the input.
@@ -138,10 +140,22 @@ impl Session {
             for notice in self.engine.prepare(&self.options.settings().search) {
                 self.output.say(&notice);
             }
+            self.tell_of_pages();
             self.warn_of_threads();
             self.load_network(true);
         }
         self.output.command(&UsiCommand::readyok());
+    }
+
+    /// Says, once for each, what sort of pages a new table lies in. Only to a client that has set the option: others, and
+    /// the people who sit before them, take a text in place of silence for a complaint.
+    fn tell_of_pages(&mut self) {
+        let Some(table) = self.engine.table().filter(|_| self.options.settings().tell_pages) else { return };
+        let told = (table.mib(), table.in_large_pages());
+        if self.told_table.replace(told) != Some(told) {
+            let (mib, large) = told;
+            self.output.say(&format!("hash {mib} MiB in {} pages", if large { "large" } else { "small" }));
+        }
     }
 
     /// Says, once for each number, that there are more threads than the machine can run at a time.
