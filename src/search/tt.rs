@@ -357,6 +357,70 @@ mod tests {
     }
 
     #[test]
+    fn a_position_keeps_its_deep_result_and_its_move() {
+        let mut table = Table::new(1, true).unwrap();
+        let of = |bound, depth, best| Entry { bound, best, ..entry(0, depth) };
+        let depth = |table: &Table| table.probe(7, 0).map(|entry| entry.depth);
+        let known = entry(0, 0).best;
+        table.store(7, 0, of(Bound::Lower, 10, known));
+        table.store(7, 0, of(Bound::Upper, 6, None));
+        assert_eq!(depth(&table), Some(10), "a much shallower bound");
+        table.store(7, 0, of(Bound::Upper, 7, None));
+        assert_eq!(depth(&table), Some(7), "one that is hardly shallower");
+        assert_eq!(table.probe(7, 0).unwrap().best, known, "no move is known that is better");
+        table.store(7, 0, of(Bound::Exact, 1, None));
+        assert_eq!(depth(&table), Some(1), "a score that is exact");
+        table.store(7, 0, of(Bound::Lower, 10, None));
+        table.age();
+        table.store(7, 0, of(Bound::Lower, 2, None));
+        assert_eq!(depth(&table), Some(2), "a result of an earlier search");
+    }
+
+    #[test]
+    fn generations_come_round_again() {
+        let mut table = Table::new(1, true).unwrap();
+        for _ in 1..GENERATIONS {
+            table.age();
+        }
+        for key in 0..4 {
+            table.store(key, 0, entry(0, 6));
+        }
+        table.age();
+        table.store(4, 0, entry(0, 1));
+        table.store(5, 0, entry(0, 1));
+        assert_eq!((0..6).filter(|&key| table.probe(key, 0).is_some()).count(), ENTRIES);
+        assert!(table.probe(4, 0).is_some() && table.probe(5, 0).is_some());
+    }
+
+    #[test]
+    fn a_prefetch_changes_nothing_whatever_the_key() {
+        for mib in [1, 3] {
+            let table = Table::new(mib, true).unwrap();
+            for key in [0, 1, u64::MAX / 2, u64::MAX] {
+                table.prefetch(key);
+                assert_eq!(table.probe(key, 0), None);
+                table.store(key, 0, entry(5, 9));
+                table.prefetch(key);
+                assert_eq!(table.probe(key, 0), Some(entry(5, 9)));
+            }
+        }
+    }
+
+    #[test]
+    fn fullness_is_in_thousandths_of_the_table() {
+        let table = Table::new(1, true).unwrap();
+        let entries = (table.lines * ENTRIES) as u64;
+        for permille in [100, 250, 500, 750] {
+            // Keys that are spread evenly over the lines, so that none is lost.
+            for i in 0..entries * permille / 1_000 {
+                table.store(i.wrapping_mul(0x9e37_79b9_7f4a_7c15), 0, entry(0, 1));
+            }
+            let said = u64::from(table.hashfull());
+            assert!(said.abs_diff(permille) < 15, "{said} of {permille}");
+        }
+    }
+
+    #[test]
     fn fullness_counts_the_current_search() {
         let mut table = Table::new(1, true).unwrap();
         assert_eq!(table.hashfull(), 0);
