@@ -48,7 +48,7 @@ impl Output {
 
     /// Writes a command.
     pub fn command(&self, command: &UsiCommand) {
-        self.line(&format_command(command));
+        self.line(&text_of(command));
     }
 
     /// Tells the user something.
@@ -66,6 +66,17 @@ impl Output {
         };
         Self::write(&mut **stream, &format_command(&UsiCommand::info_string(plain(text))));
     }
+}
+
+/// A command as text. `multipv` comes before the numbers of its line: clients that read word by word (lishoginet) take
+/// what stands before it for the first line's.
+fn text_of(command: &UsiCommand) -> String {
+    let UsiCommand::Info(info) = command else { return format_command(command) };
+    let InfoCommand { depth, seldepth, multipv, .. } = *info;
+    let rest = InfoCommand { depth: None, seldepth: None, multipv: None, ..info.clone() };
+    let [head, rest] = [InfoCommand { depth, seldepth, multipv, ..InfoCommand::new() }, rest]
+        .map(|info| format_command(&UsiCommand::Info(info)));
+    head + rest.strip_prefix("info").unwrap_or(&rest)
 }
 
 fn write_line(stream: &mut dyn Write, text: &str) -> io::Result<()> {
@@ -252,21 +263,21 @@ mod tests {
 
     fn line(report: &Report, pv: &[&str]) -> String {
         let pv: Vec<String> = pv.iter().map(|mv| (*mv).to_owned()).collect();
-        format_command(&info(report, &pv, false))
+        text_of(&info(report, &pv, false))
     }
 
     #[test]
     fn lines_end_with_the_moves() {
         assert_eq!(
             line(&report(-35), &["4e4d", "2a2b"]),
-            "info depth 7 seldepth 9 time 20 nodes 3000 nps 150000 hashfull 12 multipv 1 score cp -35 pv 4e4d 2a2b"
+            "info depth 7 seldepth 9 multipv 1 time 20 nodes 3000 nps 150000 hashfull 12 score cp -35 pv 4e4d 2a2b"
         );
     }
 
     #[test]
     fn wins_and_losses_are_shown_on_demand() {
-        let line = |score| format_command(&info(&report(score), &["4e4d".to_owned()], true));
-        assert!(line(0).ends_with(" multipv 1 score cp 0 wdl 500 0 500 pv 4e4d"));
+        let line = |score| text_of(&info(&report(score), &["4e4d".to_owned()], true));
+        assert!(line(0).ends_with(" hashfull 12 score cp 0 wdl 500 0 500 pv 4e4d"));
         assert!(line(460).contains(" wdl 731 0 269 "));
         assert!(line(mated_in(2)).contains(" score mate -2 wdl 0 0 1000 "));
         assert_eq!(wdl(RULE_WIN - 5), [1_000, 0, 0]);
