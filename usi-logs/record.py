@@ -12,6 +12,8 @@ import threading
 import time
 
 log = open(sys.argv[1], "w", encoding="utf-8")
+if sys.argv[3:]:
+    log.write(f"# arguments: {' '.join(sys.argv[3:])}\n")
 engine = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 start = time.monotonic()
 lock = threading.Lock()
