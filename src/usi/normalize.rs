@@ -67,8 +67,26 @@ const MAX_MOVE_NUMBER: i64 = 1_000_000;
 /// How long to think about a `go` whose limits are all unreadable.
 const FALLBACK_MOVETIME: i64 = 1_000;
 
+/// Most notices about one line.
+const MOST_NOTICES: usize = 4;
+
 /// Reads one line of input, whatever its bytes are.
 pub fn read(raw: &[u8]) -> Input {
+    let input = interpret(raw);
+    Input { notices: few(input.notices), ..input }
+}
+
+/// The first of many notices, so that one long line is not answered with thousands.
+pub fn few(mut notices: Vec<String>) -> Vec<String> {
+    if notices.len() > MOST_NOTICES {
+        let left_out = notices.len() - (MOST_NOTICES - 1);
+        notices.truncate(MOST_NOTICES - 1);
+        notices.push(format!("and {left_out} more like these"));
+    }
+    notices
+}
+
+fn interpret(raw: &[u8]) -> Input {
     let Normalized { line, value, clocks, mut notices } = normalize(raw);
     if line.is_empty() {
         return Input { command: None, clocks, notices };
@@ -507,6 +525,14 @@ mod tests {
     fn unknown_words_of_go_are_said_once() {
         let (params, _, notices) = go_params("go foo 12 depth 2 bar");
         assert_eq!((params.depth, params.extras.len(), notices), (Some(2), 0, 1));
+    }
+
+    #[test]
+    fn a_line_full_of_faults_is_not_answered_with_as_many_notices() {
+        let (params, _, notices) = go_params(&format!("go {} nodes 7", "depth ".repeat(1_000)));
+        assert_eq!((params.nodes, notices), (Some(7), MOST_NOTICES));
+        let notices = read(format!("go {}", "depth ".repeat(1_000)).as_bytes()).notices;
+        assert_eq!(notices.last().map(String::as_str), Some("and 998 more like these"));
     }
 
     #[test]

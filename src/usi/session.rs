@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rsshogi_usi::{GoMate, GoParams, PositionSpec, UsiCommand};
 
-use super::normalize::{Clocks, DISPLAY, Input, quote_path, read};
+use super::normalize::{Clocks, DISPLAY, Input, few, quote_path, read};
 use super::options::Options;
 use super::output::{Output, Throttle, bestmove, checkmate, info, mate_info, progress_info};
 use crate::engine::{AnyEngine, Event, GameId, MateEvent, MateReply, NetworkChange};
@@ -229,7 +229,7 @@ impl Session {
                 output.command(&bestmove(reply));
             }
         };
-        for notice in self.engine.go(limits, &params.searchmoves, &self.options.settings().search, sink) {
+        for notice in few(self.engine.go(limits, &params.searchmoves, &self.options.settings().search, sink)) {
             self.output.say(&notice);
         }
     }
