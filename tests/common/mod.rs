@@ -127,6 +127,11 @@ impl Session {
         session
     }
 
+    /// The number by which the system knows the process.
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends one or more lines.
     pub fn send(&mut self, lines: &str) {
         self.send_bytes(format!("{lines}\n").as_bytes());
@@ -303,12 +308,15 @@ impl Answer {
         self.infos.iter().rfind(is_first).unwrap_or_else(|| panic!("no info in {self:?}"))
     }
 
-    /// Checks that the answer is a legal move with lines that lead to it, and that all lines are legal from there.
+    /// Checks that the answer is a legal move with lines that lead to it, and that all lines are legal from there and end
+    /// where the game does.
     #[track_caller]
     pub fn check(&self, position: &AnyPosition) {
+        let is_over = position.outcome().is_some();
         for info in &self.infos {
             let mut line = position.clone();
             for mv in &info.pv {
+                assert!(is_over || line.outcome().is_none(), "the line goes on after the end: {info:?}");
                 line.play(mv).unwrap_or_else(|error| panic!("{error} in {info:?}"));
             }
         }
