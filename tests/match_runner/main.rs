@@ -16,9 +16,11 @@ fn main() {
     {
         return mock::run(rest);
     }
-    let mut tests = [faults::TESTS, play::TESTS].concat();
     #[cfg(target_os = "linux")]
-    tests.extend(lifetime::TESTS);
+    let lifetime = lifetime::TESTS;
+    #[cfg(not(target_os = "linux"))]
+    let lifetime: &[support::Test] = &[];
+    let tests = [faults::TESTS, play::TESTS, lifetime].concat();
     let trial = |(name, test): support::Test| {
         Trial::test(name, move || {
             test();

@@ -334,7 +334,10 @@ impl Writer {
     /// # Errors
     /// If it cannot be written; the file is then as it was.
     pub fn finish(self, header: &Header, games: &[&GameRecord]) -> Result<(), RecordError> {
-        let mut name = self.path.clone().into_os_string();
+        let Self { path, file } = self;
+        // Not every Windows replaces a file that is open.
+        drop(file);
+        let mut name = path.clone().into_os_string();
         name.push(".tmp");
         let temporary = PathBuf::from(name);
         let write = || -> io::Result<()> {
@@ -344,9 +347,9 @@ impl Writer {
                 file.write_all(&line(game)?)?;
             }
             file.into_inner()?.sync_all()?;
-            std::fs::rename(&temporary, &self.path)
+            std::fs::rename(&temporary, &path)
         };
-        write().map_err(|error| self.error(error))
+        write().map_err(|error| RecordError::Io { path: path.clone(), error })
     }
 
     fn error(&self, error: io::Error) -> RecordError {

@@ -3,11 +3,12 @@
 //! On Unix every engine leads a process group of its own, so that what it starts goes down with it and a Ctrl-C meant
 //! for the match does not reach it first. A small helper process, the reaper, holds the read end of a pipe from the match
 //! and knows the groups: when the match is killed with no time to clean up, the pipe closes and the reaper kills them. On
-//! Windows the match joins a job object that ends everything in it when its last handle closes.
+//! Windows an engine is a process group too, which a Ctrl-C does not reach, and the match joins a job object that ends
+//! everything in it when its last handle closes.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use shared_child::SharedChild;
@@ -37,6 +38,7 @@ impl Supervisor {
         let supervisor = Self::default();
         #[cfg(unix)]
         {
+            use std::process::Stdio;
             let mut command = Command::new(program);
             command.args(["match", REAPER_ARGUMENT]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
             lead_group(&mut command);
@@ -134,7 +136,15 @@ fn lead_group(command: &mut Command) {
     command.process_group(0);
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
+fn lead_group(command: &mut Command) {
+    use std::os::windows::process::CommandExt;
+    /// `CREATE_NEW_PROCESS_GROUP` of the Windows API: Ctrl-C in the console is not for this process.
+    const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+    command.creation_flags(CREATE_NEW_PROCESS_GROUP);
+}
+
+#[cfg(not(any(unix, windows)))]
 fn lead_group(_: &mut Command) {}
 
 fn kill_group(child: &SharedChild) {
