@@ -110,6 +110,21 @@ fn b46_a_file_that_is_no_network_is_said_and_changes_nothing() {
     session.finish();
 }
 
+#[cfg(unix)]
+#[test]
+fn b46_what_never_ends_or_never_begins_is_not_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success());
+    let mut session = Session::ready();
+    for path in [Path::new("/dev/zero"), &pipe] {
+        let said = set(&mut session, path);
+        assert!(said.len() == 1 && said[0].contains("it is no regular file"), "{said:?}");
+    }
+    session.finish();
+}
+
 #[test]
 fn a_very_long_path_does_not_hide_the_reason() {
     let mut session = Session::ready();

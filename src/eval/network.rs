@@ -12,6 +12,7 @@
 //! biases, the weights of the outputs (side to move first), and their biases.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -87,6 +88,9 @@ pub enum NetworkError {
     /// It is a directory.
     #[error("{} is a directory, not a network file", .0.display())]
     Directory(PathBuf),
+    /// It is a pipe or a device.
+    #[error("{} is no regular file", .0.display())]
+    NoFile(PathBuf),
     /// It cannot be read.
     #[error("{}: {error}", path.display())]
     Io {
@@ -109,7 +113,7 @@ impl NetworkError {
     /// The file.
     pub fn path(&self) -> &Path {
         match self {
-            Self::Directory(path) | Self::Io { path, .. } | Self::Content { path, .. } => path,
+            Self::Directory(path) | Self::NoFile(path) | Self::Io { path, .. } | Self::Content { path, .. } => path,
         }
     }
 
@@ -117,6 +121,7 @@ impl NetworkError {
     pub fn reason(&self) -> String {
         match self {
             Self::Directory(_) => "it is a directory".to_owned(),
+            Self::NoFile(_) => "it is no regular file".to_owned(),
             Self::Io { error, .. } => error.to_string(),
             Self::Content { error, .. } => error.to_string(),
         }
@@ -336,16 +341,37 @@ impl<V: Variant> Network<V> {
         Self::new(Weights::read_payload(payload, Features::<V>::ROWS).ok_or(error)?)
     }
 
+    /// Bytes of a file.
+    const FILE_BYTES: usize = HEADER_BYTES
+        + (Features::<V>::ROWS + 1 + 2 * OUTPUT_BUCKETS) * size_of::<Row>()
+        + OUTPUT_BUCKETS * size_of::<i32>();
+
     /// Reads a file.
     ///
     /// # Errors
     /// If it cannot be read, or is no network of this game and shape.
     pub fn load(path: &Path) -> Result<Self, NetworkError> {
-        if path.is_dir() {
+        let io = |error| NetworkError::Io { path: path.to_owned(), error };
+        let metadata = fs::metadata(path).map_err(io)?;
+        if metadata.is_dir() {
             return Err(NetworkError::Directory(path.to_owned()));
         }
-        let bytes = fs::read(path).map_err(|error| NetworkError::Io { path: path.to_owned(), error })?;
-        Self::from_bytes(&bytes).map_err(|error| NetworkError::Content { path: path.to_owned(), error })
+        // A pipe or a device might never come to its end, or never begin.
+        if !metadata.is_file() {
+            return Err(NetworkError::NoFile(path.to_owned()));
+        }
+        let mut bytes = Vec::new();
+        // What is longer is no network, and need not fit into memory for us to say so.
+        fs::File::open(path).map_err(io)?.take(Self::FILE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(io)?;
+        Self::from_bytes(&bytes).map_err(|error| {
+            let error = match error {
+                FormatError::Length { expected, .. } if bytes.len() > Self::FILE_BYTES => {
+                    FormatError::Length { found: usize::try_from(metadata.len()).unwrap_or(usize::MAX), expected }
+                }
+                other => other,
+            };
+            NetworkError::Content { path: path.to_owned(), error }
+        })
     }
 
     /// The evaluation in centipawns for `side`, from what its and the other side's features add up to: the reference

@@ -170,4 +170,9 @@ fn files_that_are_none_are_named() {
     assert!(matches!(load(&path), Err(NetworkError::Content { error: FormatError::Empty, .. })));
     fs::write(&path, random_network::<Minishogi>(3).to_bytes()).unwrap();
     assert!(load(&path).is_ok());
+    // What goes on beyond the end is counted without being read.
+    let length = fs::metadata(&path).unwrap().len();
+    fs::File::options().write(true).open(&path).unwrap().set_len(length + 5).unwrap();
+    let Err(NetworkError::Content { error, .. }) = load(&path) else { panic!("it is too long") };
+    assert_eq!(error, FormatError::Length { found: length as usize + 5, expected: length as usize });
 }
