@@ -1,5 +1,6 @@
 //! Engines that misbehave: each kind has its own reason, and the match goes on.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::{Test, command, directory, file, finish, record, run};
@@ -25,6 +26,9 @@ pub const TESTS: &[Test] = &[
     ("dead_from_the_start", dead_from_the_start),
     ("restarted_within_a_match", restarted_within_a_match),
     ("the_log_names_position_go_and_stderr", the_log_names_position_go_and_stderr),
+    ("what_cannot_be_written_is_told_before_the_games", what_cannot_be_written_is_told_before_the_games),
+    ("a_log_that_fails_later_ends_no_match", a_log_that_fails_later_ends_no_match),
+    ("a_full_disk_is_one_error_and_no_loss", a_full_disk_is_one_error_and_no_loss),
     ("slow_quit", slow_quit),
     ("mate_in_time_wins", mate_in_time_wins),
     ("mate_too_late_loses", mate_too_late_loses),
@@ -188,6 +192,69 @@ fn the_log_names_position_go_and_stderr() {
     assert_eq!(fault["engine"], "B");
     assert_eq!(fault["position"], format!("position startpos moves {moves}"));
     assert_eq!(fault["stderr"][1], "mock: giving up");
+}
+
+fn what_cannot_be_written_is_told_before_the_games() {
+    let dir = directory();
+    let (taken, log) = file(&dir, "taken");
+    std::fs::write(taken, "").expect("written");
+    let (missing, inside_missing) = file(&dir, "missing");
+    let inside_missing = format!("{inside_missing}/file");
+    // A log's own name is taken by a directory.
+    let (logs, log_dir) = file(&dir, "logs");
+    std::fs::create_dir_all(logs.join("2-B-1.usi")).expect("made");
+    for (option, path) in [
+        ("--log", &log_dir),
+        ("--log", &inside_missing),
+        ("--plot", &log_dir),
+        ("--out", &inside_missing),
+        ("--usi-log", &log),
+        ("--usi-log", &log_dir),
+        ("--kif", &log),
+        ("--csa", &log),
+    ] {
+        let ran = run("plain", "plain", &["--games", "2", "--tc", "nodes=1", option, path]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{option} {path}: {}", ran.stderr);
+        assert!(ran.stderr.lines().count() == 1 && ran.stderr.contains(path), "{option} {path}: {}", ran.stderr);
+    }
+    assert!(!missing.exists());
+}
+
+fn a_log_that_fails_later_ends_no_match() {
+    if cfg!(target_os = "linux") {
+        // It can be opened, and is always full.
+        let ran = run("plain", "crash", &[QUICK, &["--log", "/dev/full"]].concat());
+        assert_eq!((ran.code, &ran.summary()["reasons"]["crash"]), (0, &4.into()), "{}", ran.stderr);
+        assert!(ran.stderr.contains("cannot write /dev/full: "), "{}", ran.stderr);
+    }
+}
+
+fn a_full_disk_is_one_error_and_no_loss() {
+    if cfg!(unix) {
+        let dir = directory();
+        let (path, out) = file(&dir, "out.jsonl");
+        let arguments = ["--games", "12", "--tc", "nodes=1", "--max-plies", "30", "--random-plies", "2", "--out", &out];
+        let whole = command("plain", "plain", &arguments);
+        // No file may grow beyond a few KiB, and the attempt is an error like that of a full disk.
+        let mut limited = Command::new("/bin/sh");
+        limited.args(["-c", "trap '' XFSZ; ulimit -f 6; exec \"$@\"", "sh"]);
+        let ran = finish(limited.arg(whole.get_program()).args(whole.get_args()).output().expect("the match starts"));
+        assert_eq!(ran.code, 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains(&out) && !ran.stderr.contains("panicked"), "{}", ran.stderr);
+        // What was played until then is shown, and nothing but the record stays.
+        assert!(ran.stdout.contains('A') && std::fs::read_dir(dir.path()).expect("a directory").count() == 1);
+        // The torn line is played anew, and no other.
+        let kept = std::fs::read_to_string(&path).expect("a record");
+        let kept = kept.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        assert!(kept.lines().count() > 1, "{kept}");
+        assert_eq!(run("plain", "plain", &[&arguments[..], &["--resume"]].concat()).code, 0);
+        let (_, games) = record(&path);
+        assert_eq!(games.len(), 12);
+        for line in kept.lines().skip(1) {
+            let game: serde_json::Value = serde_json::from_str(line).expect("a game");
+            assert!(games.contains(&game), "{game}");
+        }
+    }
 }
 
 fn slow_quit() {

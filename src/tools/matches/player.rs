@@ -1,6 +1,6 @@
 //! An engine at the board: the USI dialogue, and everything that can go wrong in it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -56,6 +56,14 @@ pub enum StartError {
         program: String,
         /// The system's words.
         reason: String,
+    },
+    /// Its dialogue cannot be logged.
+    #[error("cannot write {}: {error}", path.display())]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        error: std::io::Error,
     },
     /// It did not say what an engine says.
     #[error("engine '{name}': {what}{}", tail(stderr))]

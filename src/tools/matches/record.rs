@@ -349,7 +349,11 @@ impl Writer {
             file.into_inner()?.sync_all()?;
             std::fs::rename(&temporary, &path)
         };
-        write().map_err(|error| RecordError::Io { path: path.clone(), error })
+        write().map_err(|error| {
+            // Half a record would only be in the way.
+            let _ = std::fs::remove_file(&temporary);
+            RecordError::Io { path: path.clone(), error }
+        })
     }
 
     fn error(&self, error: io::Error) -> RecordError {

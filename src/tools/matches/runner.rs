@@ -317,13 +317,13 @@ impl<'a> Bench<'a> {
         let spec = &plan.header.engines[engine];
         let wanted =
             Wanted { game: plan.game.name(), rules: plan.rules, ponder: plan.header.ponder, options: &spec.options };
-        let log = self.log(engine);
+        let log = self.log(engine)?;
         Player::start(spec, &plan.own_program, &wanted, plan.patience, &plan.supervisor, log)
     }
 
     /// The log of an engine's dialogue; a new process goes on in the same file.
-    fn log(&mut self, engine: usize) -> Option<UsiLog> {
-        let dir = self.plan.usi_log.as_ref()?;
+    fn log(&mut self, engine: usize) -> Result<Option<UsiLog>, StartError> {
+        let Some(dir) = &self.plan.usi_log else { return Ok(None) };
         if self.logs[engine].is_none() {
             let name: String = self.plan.header.engines[engine]
                 .name
@@ -332,9 +332,10 @@ impl<'a> Bench<'a> {
                 .collect();
             // The number keeps names apart that differ only in what a file name cannot hold.
             let path = dir.join(format!("{}-{name}-{}.usi", engine + 1, self.number + 1));
-            self.logs[engine] = UsiLog::create(&path).ok();
+            let log = UsiLog::create(&path).map_err(|error| StartError::Log { path, error })?;
+            self.logs[engine] = Some(log);
         }
-        self.logs[engine].clone()
+        Ok(self.logs[engine].clone())
     }
 }
 

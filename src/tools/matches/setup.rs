@@ -157,10 +157,11 @@ fn play_and_show(args: &MatchArgs, plan: &Match, first: Bench<'_>, recorded: Opt
     };
     let finished = plan.run(first, played, writer.as_mut(), &mut progress, &mut on_fault);
     progress.finish();
-    if let Some(writer) = writer {
-        writer.finish(&plan.header, &finished.games.iter().collect::<Vec<_>>())?;
-    }
+    let written =
+        writer.map_or(Ok(()), |writer| writer.finish(&plan.header, &finished.games.iter().collect::<Vec<_>>()));
+    // What was played is shown even where it could not be kept.
     let verdict = show(args, &plan.header, &finished.games)?;
+    written?;
     if let Some(failure) = finished.failure {
         return Err(MatchError::Arguments(failure));
     }
