@@ -22,6 +22,7 @@ use crate::engine::GameId;
 use crate::eval;
 use crate::eval::network::{Network, NetworkError};
 use crate::position::{Rules, Sennichite};
+use crate::search::STACK_BYTES;
 use crate::types::Score;
 use crate::variant::{Minishogi, Variant};
 use game::Player;
@@ -147,6 +148,9 @@ pub enum DatagenError {
     /// Ctrl-C cannot be caught.
     #[error("cannot catch the interrupt signal: {0}")]
     Signal(#[from] ctrlc::Error),
+    /// There is no thread to play on.
+    #[error("cannot start a thread: {0}")]
+    Thread(#[from] std::io::Error),
 }
 
 /// What a run has made so far, for whoever watches it.
@@ -224,16 +228,19 @@ pub fn run(args: &DatagenArgs) -> Result<(), DatagenError> {
     let bar = progress_bar(args.positions);
     let started = Instant::now();
     let resumed_from: u64 = shards.iter().map(Shard::positions).sum();
-    let outcome = std::thread::scope(|scope| {
+    let outcome = std::thread::scope(|scope| -> Result<(), DatagenError> {
         let workers: Vec<_> = shards
             .into_iter()
             .enumerate()
             .map(|(thread, shard)| {
                 let (settings, network, progress) = (&settings, network.clone(), &progress);
                 let target = share(thread);
-                scope.spawn(move || fill_shard::<Minishogi>(shard, settings, network, thread, target, stop, progress))
+                let work = move || fill_shard::<Minishogi>(shard, settings, network, thread, target, stop, progress);
+                std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work)
             })
-            .collect();
+            .collect::<std::io::Result<_>>()
+            // Those that have begun are not to make everything before this is told.
+            .inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
         while !workers.iter().all(|worker| worker.is_finished()) {
             std::thread::sleep(Duration::from_millis(200));
             show(&bar, &progress, resumed_from, started);
