@@ -26,14 +26,17 @@ const QUIT_GRACE: Duration = Duration::from_millis(25);
 /// Serves a client on the standard streams until it quits or hangs up.
 pub fn run(game: GameId) {
     let output = Arc::new(Output::new(io::stdout()));
-    // Clients read standard error as if it were output, so a panic is told as a text.
-    let hook_output = Arc::clone(&output);
+    report_panics(Arc::clone(&output));
+    Session::new(game, output).serve(io::stdin().lock());
+}
+
+/// Has every panic told as a text: clients read standard error as if it were output.
+fn report_panics(output: Arc<Output>) {
     panic::set_hook(Box::new(move |panic| {
         let place = panic.location().map(|location| format!(" at {}:{}", location.file(), location.line()));
         let text = panic.payload_as_str().unwrap_or("panic");
-        hook_output.try_say(&format!("internal error{}: {text}", place.unwrap_or_default()));
+        output.try_say(&format!("internal error{}: {text}", place.unwrap_or_default()));
     }));
-    Session::new(game, output).serve(io::stdin().lock());
 }
 
 /// A client's session.
@@ -298,4 +301,30 @@ fn clock(clocks: Clocks, movestogo: Option<u64>) -> Option<Clock> {
         byoyomi: clocks.byoyomi.unwrap_or(0),
         movestogo: movestogo.map(|moves| moves.try_into().unwrap_or(u32::MAX)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::env;
+    use std::process::Command;
+
+    use super::*;
+
+    /// Set in the environment of a process that is to panic.
+    const PANICS: &str = "KOZUKA_TEST_PANICS";
+
+    #[test]
+    fn a_panic_is_told_as_a_text_and_nowhere_else() {
+        if env::var_os(PANICS).is_some() {
+            report_panics(Arc::new(Output::new(io::stdout())));
+            panic!("two\nlines");
+        }
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["--exact", "usi::session::tests::a_panic_is_told_as_a_text_and_nowhere_else"]);
+        let output = command.env(PANICS, "1").output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let told = |line: &str| line.contains("info string internal error at src") && line.ends_with(": two lines");
+        assert!(text.lines().any(told), "{text}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    }
 }
