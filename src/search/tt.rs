@@ -339,6 +339,45 @@ mod tests {
         assert_ne!(check.load(Ordering::Relaxed), 0);
     }
 
+    /// An entry of which each part follows from the score and the key.
+    fn telling(key: u64, score: Score) -> Entry {
+        let best = Move::from_bits((score as u64).wrapping_mul(2_654_435_761).wrapping_add(key << 9) as u16 | 1);
+        Entry { best, score, bound: Bound::Exact, eval: Some(-score), depth: score % 100 }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "would take Miri too long; it is for the thread sanitizer")]
+    fn threads_that_write_to_one_line_never_make_an_entry_of_two() {
+        // Twice as many positions as the line has room for, and each is written by all threads.
+        const KEYS: u64 = 2 * ENTRIES as u64;
+        let rounds = 100_000;
+        let table = Table::new(1, false).unwrap();
+        let work = |thread: u64| {
+            let mut state = thread;
+            let mut random = || {
+                state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                (state ^ state >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 20
+            };
+            let mut found = 0;
+            for _ in 0..rounds {
+                let key = random() % KEYS;
+                table.store(key, 0, telling(key, (random() % 20_000) as Score));
+                let key = random() % KEYS;
+                if let Some(entry) = table.probe(key, 0) {
+                    assert_eq!(entry, telling(key, entry.score));
+                    found += 1;
+                }
+            }
+            found
+        };
+        let found: u32 = std::thread::scope(|scope| {
+            let work = &work;
+            let threads = [1, 2, 3].map(|thread| scope.spawn(move || work(thread)));
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert!(found > rounds / 2, "{found}");
+    }
+
     #[test]
     fn the_shallowest_and_oldest_goes_first() {
         let mut table = Table::new(1, true).unwrap();
