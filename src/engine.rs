@@ -69,6 +69,8 @@ pub struct UnknownGame(pub String);
 /// What a running search tells.
 #[derive(Clone, Debug)]
 pub enum Event {
+    /// What there is to say about the search; comes before the answer.
+    Notices(Vec<String>),
     /// A line that was searched, with its moves in USI notation.
     Report(Report, Vec<String>),
     /// The end of the search; comes once.
@@ -201,14 +203,14 @@ impl<V: Variant> Engine<V> {
         }
     }
 
-    /// Ends the search that runs, then begins one whose events go to `sink`. Returns what there is to say about it.
+    /// Ends the search that runs, then begins one whose events go to `sink`.
     pub fn go(
         &mut self,
         mut limits: Limits,
         searchmoves: &[String],
         options: &SearchOptions,
         mut sink: impl FnMut(Event) + Send + 'static,
-    ) -> Vec<String> {
+    ) {
         self.finish();
         let mut notices = self.prepare(options);
         for token in searchmoves {
@@ -221,6 +223,9 @@ impl<V: Variant> Engine<V> {
             limits.depth.is_none() && limits.nodes.is_none() && limits.movetime.is_none() && limits.clock.is_none();
         // Without any limit only the client can end it.
         limits.infinite |= unlimited && !limits.ponder;
+        if !notices.is_empty() {
+            sink(Event::Notices(notices));
+        }
         let control = Arc::new(Control::new());
         let (infinite, ponder) = (limits.infinite, limits.ponder);
         let replied = Arc::new(AtomicBool::new(false));
@@ -239,35 +244,28 @@ impl<V: Variant> Engine<V> {
         // The task follows the thread when that has begun, so that it is not lost with a thread that cannot be had.
         let (sender, receiver) = mpsc::sync_channel::<Task<V, _>>(1);
         let builder = thread::Builder::new().name("search-0".to_owned()).stack_size(STACK_BYTES);
-        match builder.spawn(move || receiver.recv().ok().and_then(Task::run)) {
-            Ok(thread) => {
-                if sender.send(task).is_err() {
-                    notices.push("the search thread has ended".to_owned());
+        let refused = match builder.spawn(move || receiver.recv().ok().and_then(Task::run)) {
+            Ok(thread) => match sender.send(task) {
+                Ok(()) => {
+                    self.running = Some(Running { thread, control, infinite, ponder, unlimited, replied });
+                    None
                 }
-                self.running = Some(Running { thread, control, infinite, ponder, unlimited, replied });
-            }
-            Err(error) => {
-                notices.push(format!("no thread for the search: {error}"));
-                let Task { searcher, position, mut sink, .. } = task;
-                self.idle = Some(searcher);
-                sink(Event::Reply(fallback(&position, None)));
-            }
+                Err(mpsc::SendError(task)) => Some((task, "it has ended".to_owned())),
+            },
+            Err(error) => Some((task, error.to_string())),
+        };
+        if let Some((Task { searcher, position, mut sink, .. }, reason)) = refused {
+            self.idle = Some(searcher);
+            sink(Event::Notices(vec![format!("no thread for the search: {reason}")]));
+            sink(Event::Reply(fallback(&position, None)));
         }
-        notices
     }
 
     /// Ends the search that runs, then begins to look for a mate by checks, with a table of that many MiB; its events go to
-    /// `sink`. Returns what there is to say about it.
-    pub fn go_mate(
-        &mut self,
-        limits: mate::Limits,
-        mib: usize,
-        sink: impl FnMut(MateEvent) + Send + 'static,
-    ) -> Vec<String> {
+    /// `sink`.
+    pub fn go_mate(&mut self, limits: mate::Limits, mib: usize, sink: impl FnMut(MateEvent) + Send + 'static) {
         self.finish();
-        let (solving, notices) = Solving::start(&self.position, limits, mib, sink);
-        self.solving = solving;
-        notices
+        self.solving = Solving::start(&self.position, limits, mib, sink);
     }
 
     /// Whether a search runs that has not yet replied.
@@ -651,18 +649,13 @@ impl AnyEngine {
         searchmoves: &[String],
         options: &SearchOptions,
         sink: impl FnMut(Event) + Send + 'static,
-    ) -> Vec<String> {
-        dispatch!(AnyEngine: self, engine => engine.go(limits, searchmoves, options, sink))
+    ) {
+        dispatch!(AnyEngine: self, engine => engine.go(limits, searchmoves, options, sink));
     }
 
     /// See [`Engine::go_mate`].
-    pub fn go_mate(
-        &mut self,
-        limits: mate::Limits,
-        mib: usize,
-        sink: impl FnMut(MateEvent) + Send + 'static,
-    ) -> Vec<String> {
-        dispatch!(AnyEngine: self, engine => engine.go_mate(limits, mib, sink))
+    pub fn go_mate(&mut self, limits: mate::Limits, mib: usize, sink: impl FnMut(MateEvent) + Send + 'static) {
+        dispatch!(AnyEngine: self, engine => engine.go_mate(limits, mib, sink));
     }
 
     /// See [`Engine::is_searching`].

@@ -13,6 +13,8 @@ use crate::variant::Variant;
 /// What a running solver tells.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MateEvent {
+    /// What there is to say about the search; comes before the answer.
+    Notice(String),
     /// How far it is.
     Progress(Progress),
     /// The end; comes once.
@@ -41,20 +43,20 @@ pub(super) struct Solving {
 
 impl Solving {
     /// Begins to solve with a table of that many MiB, or what there is; its events go to `sink`. `None` if it could not
-    /// begin and has replied so. With it comes what there is to say.
+    /// begin and has replied so.
     pub(super) fn start<V: Variant>(
         position: &Position<V>,
         limits: Limits,
         mib: usize,
         mut sink: impl FnMut(MateEvent) + Send + 'static,
-    ) -> (Option<Self>, Vec<String>) {
+    ) -> Option<Self> {
         let Some((mut solver, size)) = solver(mib) else {
+            sink(MateEvent::Notice("no memory to look for mates".to_owned()));
             sink(MateEvent::Reply(MateReply::Unknown));
-            return (None, vec!["no memory to look for mates".to_owned()]);
+            return None;
         };
-        let mut notices = Vec::new();
         if size < mib {
-            notices.push(format!("a table of {mib} MiB does not fit into memory, using {size} MiB"));
+            sink(MateEvent::Notice(format!("a table of {mib} MiB does not fit into memory, using {size} MiB")));
         }
         let stop = Arc::new(AtomicBool::new(false));
         let replied = Arc::new(AtomicBool::new(false));
@@ -83,12 +85,12 @@ impl Solving {
         match thread::Builder::new().name("mate".to_owned()).stack_size(STACK_BYTES).spawn(work) {
             Ok(thread) => {
                 let endless = limits.time.is_none() && limits.nodes.is_none();
-                (Some(Self { thread, stop, replied, endless }), notices)
+                Some(Self { thread, stop, replied, endless })
             }
             Err(error) => {
-                notices.push(format!("no thread to look for mates: {error}"));
+                tell(MateEvent::Notice(format!("no thread to look for mates: {error}")));
                 tell(MateEvent::Reply(MateReply::Unknown));
-                (None, notices)
+                None
             }
         }
     }

@@ -11,12 +11,11 @@ fn options() -> SearchOptions {
 
 fn go(engine: &mut AnyEngine, limits: Limits) -> Receiver<Reply> {
     let (sender, receiver) = channel();
-    let notices = engine.go(limits, &[], &options(), move |event| {
-        if let Event::Reply(reply) = event {
-            sender.send(reply).unwrap();
-        }
+    engine.go(limits, &[], &options(), move |event| match event {
+        Event::Notices(notices) => panic!("{notices:?}"),
+        Event::Report(..) => {}
+        Event::Reply(reply) => sender.send(reply).unwrap(),
     });
-    assert_eq!(notices, Vec::<String>::new());
     receiver
 }
 
@@ -170,7 +169,7 @@ fn closing_lets_a_bounded_search_finish() {
     let events: Vec<Event> = receiver.try_iter().collect();
     let deepest = events.iter().filter_map(|event| match event {
         Event::Report(report, _) => Some(report.depth),
-        Event::Reply(_) => None,
+        Event::Notices(_) | Event::Reply(_) => None,
     });
     assert_eq!(deepest.max(), Some(4));
     assert!(matches!(events.last(), Some(Event::Reply(Reply::Move { .. }))));
@@ -180,13 +179,11 @@ fn closing_lets_a_bounded_search_finish() {
 fn only_legal_searchmoves_count() {
     let mut engine = AnyEngine::new(GameId::Minishogi, Rules::default());
     let (sender, receiver) = channel();
-    let notices = engine.go(Limits::depth(3), &moves("5d5c 9z9z 1e1a"), &options(), move |event| {
-        if let Event::Reply(Reply::Move { best, .. }) = event {
-            sender.send(best).unwrap();
-        }
-    });
-    assert_eq!(receiver.recv_timeout(LONG).unwrap(), "5d5c");
-    assert_eq!(notices.len(), 2);
+    engine.go(Limits::depth(3), &moves("5d5c 9z9z 1e1a"), &options(), move |event| sender.send(event).unwrap());
+    engine.close();
+    let events: Vec<Event> = receiver.try_iter().collect();
+    assert!(matches!(&events[0], Event::Notices(notices) if notices.len() == 2), "before anything else is told");
+    assert!(matches!(events.last(), Some(Event::Reply(Reply::Move { best, .. })) if best == "5d5c"));
 }
 
 #[test]
@@ -195,6 +192,7 @@ fn a_panic_still_gives_a_legal_move() {
     let (sender, receiver) = channel();
     // A sink that panics takes the search with it.
     engine.go(Limits::depth(3), &[], &options(), move |event| match event {
+        Event::Notices(_) => {}
         Event::Report(..) => panic!("for a test"),
         Event::Reply(reply) => sender.send(reply).unwrap(),
     });

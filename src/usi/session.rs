@@ -220,6 +220,7 @@ impl Session {
         let show_wdl = self.options.settings().show_wdl;
         let mut throttle = Throttle::new(Instant::now());
         let sink = move |event| match event {
+            Event::Notices(notices) => few(notices).iter().for_each(|notice| output.say(notice)),
             Event::Report(report, pv) => {
                 if let Some(line) = throttle.pass(info(&report, &pv, show_wdl), report.multipv == 1, Instant::now()) {
                     output.command(&line);
@@ -232,9 +233,7 @@ impl Session {
                 output.command(&bestmove(reply));
             }
         };
-        for notice in few(self.engine.go(limits, &params.searchmoves, &self.options.settings().search, sink)) {
-            self.output.say(&notice);
-        }
+        self.engine.go(limits, &params.searchmoves, &self.options.settings().search, sink);
     }
 
     /// Looks for a mate by checks.
@@ -247,6 +246,7 @@ impl Session {
         let output = Arc::clone(&self.output);
         let mut last = None;
         let sink = move |event| match event {
+            MateEvent::Notice(notice) => output.say(&notice),
             MateEvent::Progress(progress) => {
                 // The last one waits for the answer, which says more.
                 if let Some(before) = last.replace(progress) {
@@ -264,9 +264,7 @@ impl Session {
             }
         };
         let limits = mate::Limits { time, nodes, plies: None };
-        for notice in self.engine.go_mate(limits, self.options.settings().search.hash_mib, sink) {
-            self.output.say(&notice);
-        }
+        self.engine.go_mate(limits, self.options.settings().search.hash_mib, sink);
     }
 
     fn display(&self) {

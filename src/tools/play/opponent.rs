@@ -64,10 +64,11 @@ impl Opponent {
         let options = SearchOptions { level, ..self.options };
         let (sender, events) = mpsc::channel();
         // Nobody listens any more only if the search is being ended.
-        let notices = self.engine.go(self.limits.clone(), &[], &options, move |event| drop(sender.send(event)));
-        let (mut score, mut line) = (0, Vec::new());
+        self.engine.go(self.limits.clone(), &[], &options, move |event| drop(sender.send(event)));
+        let (mut score, mut line, mut notices) = (0, Vec::new(), Vec::new());
         loop {
             match events.recv_timeout(POLL) {
+                Ok(Event::Notices(more)) => notices.extend(more),
                 Ok(Event::Report(report, moves)) => {
                     if report.multipv == 1 {
                         (score, line) = (report.score, moves);
