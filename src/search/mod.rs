@@ -10,6 +10,7 @@ mod correction;
 mod driver;
 mod history;
 mod limits;
+mod mating_line;
 #[cfg(not(feature = "tune"))]
 mod params;
 #[cfg(feature = "tune")]

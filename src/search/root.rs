@@ -8,7 +8,7 @@ use super::limits::Limits;
 use super::params::{ASPIRATION_DEPTH, aspiration_window};
 use super::time::Budget;
 use super::worker::{Shared, Worker};
-use crate::types::score::{INFINITE, is_certain};
+use crate::types::score::{INFINITE, is_certain, is_mate};
 use crate::types::{Color, Move, Score};
 use crate::variant::Variant;
 
@@ -136,7 +136,7 @@ impl<V: Variant> Worker<'_, V> {
                 alpha = if is_certain(score) { -INFINITE } else { (score - delta).max(-INFINITE) };
             } else {
                 // Should the next attempt be stopped, this is what is known of the move.
-                self.root_moves[first].previous_score = score;
+                self.root_moves[first].previous_score = if is_mate(score) { self.mate_with_line(first) } else { score };
                 beta = if is_certain(score) { INFINITE } else { (score + delta).min(INFINITE) };
             }
         }
