@@ -76,13 +76,13 @@ pub(super) const SINGLE_MOVE_DEPTH: u32 = 6;
 
 parameters! {
     /// First half-width of the aspiration window.
-    aspiration_window = 58 in 5..=200;
+    aspiration_window = 50 in 5..=200;
     /// Up to this depth a node far below alpha goes to quiescence at once (razoring).
     razor_depth = 2 in 0..=6;
     /// How far below, at depth 0 and for each ply.
-    razor_base = 240 in 50..=1200;
+    razor_base = 220 in 50..=1200;
     /// See [`razor_base`].
-    razor_margin = 315 in 20..=800;
+    razor_margin = 345 in 20..=800;
     /// From this depth on a null move is tried.
     null_depth = 3 in 1..=6;
     /// Plies by which a null move reduces the depth.
@@ -90,87 +90,87 @@ parameters! {
     /// One ply more of reduction for so many plies of depth.
     null_depth_share = 4 in 2..=8;
     /// One ply more of reduction for so much evaluation above beta, up to three.
-    null_eval_share = 242 in 50..=1000;
+    null_eval_share = 161 in 50..=1000;
     /// From this depth on a cutoff by a null move is verified.
-    null_verify_depth = 12 in 6..=40;
+    null_verify_depth = 14 in 6..=40;
     /// Up to this depth a node whose evaluation is far above beta is left alone (reverse futility).
     reverse_futility_depth = 6 in 1..=12;
     /// How far above, per ply of depth.
-    reverse_futility_margin = 58 in 20..=400;
+    reverse_futility_margin = 57 in 20..=400;
     /// How much less in all when the evaluation is improving.
-    reverse_futility_improving = 67 in 0..=200;
+    reverse_futility_improving = 60 in 0..=200;
     /// Up to this depth quiet moves that cannot reach alpha by much are left out.
-    futility_depth = 5 in 1..=12;
+    futility_depth = 6 in 1..=12;
     /// How far below alpha the evaluation must be, and how much more per ply of depth.
-    futility_base = 173 in 0..=600;
+    futility_base = 170 in 0..=600;
     /// See [`futility_base`].
-    futility_margin = 126 in 20..=400;
+    futility_margin = 131 in 20..=400;
     /// Up to this depth late quiet moves are left out.
-    late_move_depth = 6 in 1..=12;
+    late_move_depth = 7 in 1..=12;
     /// Quiet moves that are searched at depth 0 of that rule; the square of the depth comes on top.
-    late_move_base = 3 in 1..=20;
+    late_move_base = 2 in 1..=20;
     /// Up to this depth quiet moves of a bad history are left out.
     history_pruning_depth = 4 in 0..=10;
     /// How bad, per ply of depth.
-    history_pruning_margin = 6135 in 500..=20000;
+    history_pruning_margin = 5958 in 500..=20000;
     /// Up to this depth moves that lose too much in exchanges are left out.
-    see_depth = 6 in 1..=12;
+    see_depth = 5 in 1..=12;
     /// How much a quiet move may lose, per ply of depth.
-    see_quiet_margin = 62 in 0..=300;
+    see_quiet_margin = 84 in 0..=300;
     /// How much a capture may lose, per ply of depth.
-    see_tactical_margin = 234 in 0..=500;
+    see_tactical_margin = 252 in 0..=500;
     /// So many moves are searched to full depth.
-    lmr_moves = 3 in 1..=10;
+    lmr_moves = 4 in 1..=10;
     /// A reduction is, in 1024ths of a ply, this much ...
-    lmr_base = 139 in -1024..=2048;
+    lmr_base = 86 in -1024..=2048;
     /// ... and log2(depth) * log2(moves) * this.
-    lmr_factor = 368 in 100..=900;
+    lmr_factor = 332 in 100..=900;
     /// More in a node that is expected to fail high.
-    lmr_cut = 898 in 0..=3072;
+    lmr_cut = 916 in 0..=3072;
     /// More while the evaluation does not improve.
-    lmr_not_improving = 335 in 0..=2048;
+    lmr_not_improving = 240 in 0..=2048;
     /// Less in the principal variation.
-    lmr_pv = 1024 in 0..=3072;
+    lmr_pv = 1265 in 0..=3072;
     /// Less for a move that gives check.
-    lmr_check = 681 in 0..=3072;
+    lmr_check = 866 in 0..=3072;
     /// Less while in check.
-    lmr_evasion = 882 in 0..=4096;
+    lmr_evasion = 732 in 0..=4096;
     /// Less for a killer or counter move.
-    lmr_special = 426 in 0..=3072;
+    lmr_special = 355 in 0..=3072;
     /// More if the move from the table is a capture.
-    lmr_table_tactical = 422 in 0..=2048;
+    lmr_table_tactical = 485 in 0..=2048;
     /// One ply less for so much history.
-    lmr_history = 11871 in 2000..=40000;
+    lmr_history = 13287 in 2000..=40000;
     /// Reductions of losing captures, in 1024ths of those of quiet moves; 0 for none.
-    lmr_tactical = 541 in 0..=1024;
+    lmr_tactical = 514 in 0..=1024;
     /// From this depth on the move from the table is looked at for being the only good one (singular extension).
     singular_depth = 6 in 4..=30;
     /// How far below the table's score the others must stay, per ply of depth, in 16ths of a centipawn.
-    singular_margin = 18 in 4..=160;
+    singular_margin = 17 in 4..=160;
     /// How much farther for an extension by two plies, in centipawns.
-    singular_double = 30 in 0..=300;
+    singular_double = 53 in 0..=300;
     /// From this depth on a check that does not lose material is searched a ply deeper.
-    check_extension_depth = 1 in 0..=30;
+    check_extension_depth = 2 in 0..=30;
     /// From this depth on captures that promise much more than beta are tried first at a reduced depth (ProbCut).
-    probcut_depth = 5 in 3..=30;
+    probcut_depth = 6 in 3..=30;
     /// How much more.
-    probcut_margin = 246 in 50..=800;
+    probcut_margin = 231 in 50..=800;
     /// What a capture in quiescence must miss alpha by to be left out.
-    quiescence_margin = 342 in 0..=1200;
+    quiescence_margin = 369 in 0..=1200;
     /// How far a check that loses nothing goes ahead among quiet moves.
-    check_order = 5423 in 0..=40000;
+    check_order = 2917 in 0..=40000;
     /// Bonus of a history, per ply of depth.
-    history_bonus = 163 in 20..=500;
+    history_bonus = 164 in 20..=500;
     /// The largest bonus.
-    history_bonus_limit = 1600 in 400..=4000;
+    history_bonus_limit = 1813 in 400..=4000;
     /// From this depth on a node without a move from the table is searched one ply less deep.
     iir_depth = 5 in 2..=12;
     /// Share of the correction by hands, in 64ths.
-    correction_hands = 45 in 0..=128;
+    correction_hands = 49 in 0..=128;
     /// Share of the correction by the placement of kings and generals.
-    correction_generals = 39 in 0..=128;
+    correction_generals = 29 in 0..=128;
     /// Share of the correction by the last two moves.
-    correction_moves = 29 in 0..=128;
+    correction_moves = 16 in 0..=128;
     /// Whether nodes look for a mate in one: 0 never, 1 in the main search, 2 in quiescence too.
     mate_in_one = 2 in 0..=2;
 }
