@@ -25,6 +25,8 @@ struct State {
 pub struct Control {
     stopped: AtomicBool,
     hit: AtomicBool,
+    /// Either of them.
+    stopped_or_hit: AtomicBool,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -44,6 +46,7 @@ impl Control {
     pub fn stop(&self) {
         let _state = self.lock();
         self.stopped.store(true, Ordering::Relaxed);
+        self.stopped_or_hit.store(true, Ordering::Relaxed);
         self.changed.notify_all();
     }
 
@@ -53,6 +56,7 @@ impl Control {
         if state.hit.is_none() {
             state.hit = Some(Hit { at: Instant::now(), clock });
             self.hit.store(true, Ordering::Relaxed);
+            self.stopped_or_hit.store(true, Ordering::Relaxed);
             self.changed.notify_all();
         }
     }
@@ -61,6 +65,11 @@ impl Control {
     #[inline(always)]
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// The flag that is set when the search was told to end or, while it ponders, when that is over.
+    pub(super) fn interruption(&self, pondering: bool) -> &AtomicBool {
+        if pondering { &self.stopped_or_hit } else { &self.stopped }
     }
 
     /// The ponder hit, once it has come.

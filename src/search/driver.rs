@@ -8,6 +8,7 @@ use super::control::Control;
 use super::limits::Limits;
 use super::params::SINGLE_MOVE_DEPTH;
 use super::root::{RootMove, Stopper};
+use super::root_mate::{Looks, MateFinder};
 use super::skill::{Handicap, Level};
 use super::time::Certainty;
 use super::tt::Table;
@@ -35,6 +36,8 @@ pub struct Searcher<V: Variant> {
     network: Option<Network<V>>,
     /// The highest level that has searched for this game.
     level: Level,
+    /// Allocated by the first search that may use it.
+    mate_finder: Option<MateFinder>,
     /// Runs the helpers; the main worker runs on the thread that calls `search`.
     pool: Option<ThreadPool>,
 }
@@ -55,7 +58,8 @@ impl<V: Variant> Searcher<V> {
         let table = Self::smallest_table();
         let options = SearchOptions { hash_mib: 1, ..SearchOptions::default() };
         let network = embedded();
-        Self { options, table, memories: vec![Memory::new(network.clone())], network, level: Level::MIN, pool: None }
+        let memories = vec![Memory::new(network.clone())];
+        Self { options, table, memories, network, level: Level::MIN, mate_finder: None, pool: None }
     }
 
     fn smallest_table() -> Table {
@@ -147,6 +151,9 @@ impl<V: Variant> Searcher<V> {
             *memory = Memory::new(self.network.clone());
         }
         self.level = Level::MIN;
+        if let Some(finder) = &mut self.mate_finder {
+            finder.new_game();
+        }
     }
 
     /// Searches for the best move within the limits. Blocks; another thread steers it by `control`. Under `infinite` and
@@ -218,6 +225,13 @@ impl<V: Variant> Searcher<V> {
             thorough: self.options.analyse,
         };
 
+        // The solver knows nothing of moves that are left out, and a weaker level is to find its mates itself.
+        let may_solve = handicap.is_none() && root_moves.len() == legal.len();
+        if may_solve && self.mate_finder.is_none() {
+            self.mate_finder = MateFinder::new();
+        }
+        let mut looks = self.mate_finder.as_mut().filter(|_| may_solve).and_then(|finder| finder.looks(limits));
+
         self.table.age();
         stopper.pondering = limits.ponder;
         let shared = Shared {
@@ -232,7 +246,7 @@ impl<V: Variant> Searcher<V> {
         main.stopper = Some(stopper);
 
         match &self.pool {
-            None => main.deepen(&plan, report),
+            None => main.deepen(&plan, looks.as_mut(), report),
             Some(pool) => pool.in_place_scope(|scope| {
                 for (index, memory) in helper_memories.iter_mut().enumerate() {
                     let (shared, plan, root_moves) = (&shared, &plan, root_moves.clone());
@@ -241,7 +255,7 @@ impl<V: Variant> Searcher<V> {
                             .help(plan.max_depth as i32);
                     });
                 }
-                main.deepen(&plan, report);
+                main.deepen(&plan, looks.as_mut(), report);
                 shared.stop.store(true, Ordering::Relaxed);
             }),
         }
@@ -281,7 +295,7 @@ pub fn available_mib() -> Option<usize> {
 
 impl<V: Variant> Worker<'_, V> {
     /// Deepens iteration by iteration, reporting after each, until a limit is reached.
-    fn deepen(&mut self, plan: &Plan, report: &mut dyn FnMut(&Report)) {
+    fn deepen(&mut self, plan: &Plan, mut looks: Option<&mut Looks<'_>>, report: &mut dyn FnMut(&Report)) {
         let &Plan { max_depth, lines, shown, thorough } = plan;
         let mut reported: Vec<Move> = Vec::new();
         let mut certainty = Certainty::default();
@@ -302,6 +316,9 @@ impl<V: Variant> Worker<'_, V> {
                 break;
             }
             self.root_moves[..lines].sort_by_key(|root| std::cmp::Reverse(root.score));
+            if let Some(looks) = &mut looks {
+                self.look_for_mate(looks);
+            }
             for index in 0..shown {
                 self.report_line(depth, index, report);
             }

@@ -18,6 +18,7 @@ pub mod params;
 mod picker;
 mod quiescence;
 mod root;
+mod root_mate;
 mod see;
 mod skill;
 mod stack;

@@ -1,6 +1,6 @@
 //! The root of a search: its moves, the aspiration window, and when to stop.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::control::Control;
@@ -84,6 +84,13 @@ impl<'a> Stopper<'a> {
         self.limits.infinite || self.pondering
     }
 
+    /// For work that does not ask at each node: the time that is left for it, and the flag that ends it.
+    pub(super) fn leave(&mut self) -> (Option<Duration>, &'a AtomicBool) {
+        self.notice_hit();
+        let left = self.budget.map(|budget| budget.hard.saturating_sub(self.counted_from.elapsed()));
+        (left, self.control.interruption(self.pondering))
+    }
+
     /// Called at each node.
     #[inline]
     pub(super) fn should_stop(&mut self, nodes: u64, shared: &Shared<'_>, id: usize) -> bool {
@@ -117,6 +124,9 @@ impl<'a> Stopper<'a> {
 impl<V: Variant> Worker<'_, V> {
     /// Searches the root moves from `first` on, within a window around the score of the iteration before.
     pub(super) fn aspire(&mut self, depth: i32, first: usize) {
+        if first == 0 && self.proved {
+            return self.shorten_mate(depth);
+        }
         let guess = self.root_moves[first].previous_score;
         let mut delta = aspiration_window();
         let (mut alpha, mut beta) = (-INFINITE, INFINITE);
@@ -142,7 +152,7 @@ impl<V: Variant> Worker<'_, V> {
         }
     }
 
-    fn search_root(&mut self, mut alpha: Score, beta: Score, depth: i32, first: usize) -> Score {
+    pub(super) fn search_root(&mut self, mut alpha: Score, beta: Score, depth: i32, first: usize) -> Score {
         self.lines[0].clear();
         let mut best_score = -INFINITE;
         self.stack.at(0).eval = if self.position.in_check() { None } else { Some(self.evaluate()) };

@@ -72,6 +72,8 @@ pub(super) struct Worker<'a, V: Variant> {
     pub seldepth: usize,
     /// Depth of the iteration.
     pub root_depth: i32,
+    /// The first root move is proved to mate; only a shorter mate will take its place.
+    pub proved: bool,
     /// The position's ply at the root.
     pub root_ply: usize,
     pub stack: Stack,
@@ -100,6 +102,7 @@ impl<'a, V: Variant> Worker<'a, V> {
             nodes: 0,
             seldepth: 0,
             root_depth: 0,
+            proved: false,
             root_ply,
             stack: Stack::new(),
             lines: vec![Line::new(); MAX_PLY + 2],
