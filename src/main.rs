@@ -51,6 +51,10 @@ fn main() -> ExitCode {
         }
     };
     let result: Result<bool, Box<dyn Error>> = match &cli.command {
+        // Their positions, openings and network are those of one game.
+        Some(Command::Bench(_) | Command::Datagen(_) | Command::Train(_)) if cli.variant != GameId::Minishogi => {
+            Err("bench, datagen and train know minishogi only".into())
+        }
         None => {
             usi::run(cli.variant);
             Ok(true)

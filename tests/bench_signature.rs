@@ -95,3 +95,25 @@ fn a_suite_tells_every_mismatch_and_fails() {
     assert_eq!(suite("# no position\n").0, Some(1));
     assert_eq!(kozuka(&["perft", "--suite", "no/such/file.epd"]).status.code(), Some(1));
 }
+
+#[test]
+fn tools_that_know_one_game_say_so_and_threads_have_a_limit() {
+    for arguments in [
+        &["bench", "--variant", "shogi"][..],
+        &["datagen", "--variant", "shogi", "--out", "nowhere"],
+        &["train", "--variant", "shogi", "nothing", "--out", "nowhere"],
+    ] {
+        let output = kozuka(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("minishogi only"), "{arguments:?}");
+    }
+    for arguments in [
+        &["bench", "--threads", "9999999"][..],
+        &["train", "nothing", "--out", "nowhere", "--rate", "nan"],
+        &["train", "nothing", "--out", "nowhere", "--validation-share", "100"],
+    ] {
+        let output = kozuka(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("must be"), "{arguments:?}");
+    }
+}

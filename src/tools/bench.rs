@@ -20,7 +20,7 @@ pub struct BenchArgs {
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     pub depth: u32,
     /// Threads; the node count is the same on each run with one only
-    #[arg(long, default_value_t = 1, value_parser = parse_positive)]
+    #[arg(long, default_value_t = 1, value_parser = parse_threads)]
     pub threads: usize,
     /// Size of the transposition table in MiB
     #[arg(long, default_value_t = 16, value_parser = parse_positive)]
@@ -39,6 +39,12 @@ fn parse_positive(text: &str) -> Result<usize, String> {
     }
 }
 
+/// As many as the option `Threads` takes.
+fn parse_threads(text: &str) -> Result<usize, String> {
+    parse_positive(text)
+        .and_then(|threads| if threads <= 512 { Ok(threads) } else { Err("must be at most 512".to_owned()) })
+}
+
 /// Why the bench did not end.
 #[derive(Debug, Error)]
 pub enum BenchError {
@@ -46,7 +52,7 @@ pub enum BenchError {
     #[error("bad position: {0}")]
     Position(#[from] SfenError),
     /// The result cannot be written, or there is no thread to search on.
-    #[error(transparent)]
+    #[error("{0}")]
     Io(#[from] io::Error),
     /// The network cannot be used.
     #[error(transparent)]

@@ -77,7 +77,7 @@ pub enum MateError {
     #[error("cannot catch the interrupt signal: {0}")]
     Signal(#[from] ctrlc::Error),
     /// The result cannot be written, or there is no thread to think on.
-    #[error(transparent)]
+    #[error("{0}")]
     Io(#[from] io::Error),
     /// The solver panicked.
     #[error("the solver has failed")]
@@ -109,7 +109,10 @@ pub fn run(args: &MateArgs, game: GameId, out: &mut impl Write) -> Result<u8, Ma
     } else {
         match &verdict {
             Verdict::Mate(line) => writeln!(out, "mate in {} plies: {}", line.len(), answer.moves.join(" "))?,
-            Verdict::NoMate => writeln!(out, "no mate by checks")?,
+            Verdict::NoMate => match args.plies {
+                Some(plies) => writeln!(out, "no mate by checks within {plies} plies")?,
+                None => writeln!(out, "no mate by checks")?,
+            },
             Verdict::Unknown => writeln!(out, "undecided")?,
         }
         writeln!(out, "{} nodes in {} ms", answer.nodes, answer.time_ms)?;

@@ -133,8 +133,8 @@ impl<V: Variant + Sync> Data<V> {
 
         let count = data.records.len() / size;
         let every = (1.0 / validation_share.clamp(1e-6, 1.0)).round() as usize;
-        // Data too small for whole runs are split all the same.
-        let run = RUN.min(count / 10).max(1);
+        // Data too small for whole runs are split all the same: the first run to be set aside must be among them.
+        let run = RUN.min(count / (2 * every)).max(1);
         (data.validation, data.training) =
             (0..count as u32).partition(|&index| index as usize / run % every == every / 2);
         if data.training.is_empty() || data.validation.is_empty() {

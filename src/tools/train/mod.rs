@@ -48,19 +48,19 @@ pub struct TrainArgs {
     #[arg(long, default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
     /// Highest learning rate.
-    #[arg(long, default_value_t = 0.001)]
+    #[arg(long, default_value_t = 0.001, value_parser = parse_rate)]
     rate: f32,
     /// Learning rate at the end, to which a cosine leads.
-    #[arg(long, default_value_t = 0.000_01)]
+    #[arg(long, default_value_t = 0.000_01, value_parser = parse_rate)]
     last_rate: f32,
     /// Weight decay of AdamW.
-    #[arg(long, default_value_t = 0.01)]
+    #[arg(long, default_value_t = 0.01, value_parser = parse_rate)]
     decay: f32,
     /// How much of the target is the score of the search; the rest is the result of the game.
-    #[arg(long, default_value_t = 0.7)]
+    #[arg(long, default_value_t = 0.7, value_parser = parse_rate)]
     score_weight: f32,
     /// Percentage of the positions that are set aside for validation.
-    #[arg(long, default_value_t = 3.0)]
+    #[arg(long, default_value_t = 3.0, value_parser = parse_share)]
     validation_share: f64,
     /// Threads; as many as there are cores if not given. Another number gives other rounding, and so another network.
     #[arg(long)]
@@ -71,6 +71,24 @@ pub struct TrainArgs {
     /// Go on with the run of which `--out` has a checkpoint; the other arguments must be the same.
     #[arg(long)]
     resume: bool,
+}
+
+/// A rate, a decay or a weight: none is sensible above one.
+fn parse_rate(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        Ok(_) => Err("must be from 0 to 1".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A percentage that leaves something on both sides.
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.01..=50.0).contains(&number) => Ok(number),
+        Ok(_) => Err("must be from 0.01 to 50".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// What determines a run, together with its data.
@@ -97,6 +115,9 @@ pub enum TrainError {
     /// The files of the run.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// The directory has a network, and the run is not to go on.
+    #[error("{} exists; take another directory, or go on with it by --resume", .0.display())]
+    Exists(PathBuf),
     /// The weights cannot be exported.
     #[error("the trained weights cannot be exported: {0}")]
     Export(#[from] FormatError),
@@ -282,7 +303,7 @@ impl<V: Variant> Trainer<V> {
     pub fn save(&self, dir: &Path) -> Result<(), TrainError> {
         std::fs::create_dir_all(dir).map_err(|error| CheckpointError::Io { path: dir.to_owned(), error })?;
         checkpoint::save(&dir.join(CHECKPOINT), &self.journal, &self.parameters, &self.optimizer)?;
-        write_whole(&dir.join("net.knnue"), &self.network()?.to_bytes())?;
+        write_whole(&dir.join(NETWORK), &self.network()?.to_bytes())?;
         if !self.journal.losses.is_empty() {
             let svg = plot::loss_curve(&self.journal.losses).map_err(TrainError::Plot)?;
             write_whole(&dir.join("loss.svg"), svg.as_bytes())?;
@@ -292,6 +313,7 @@ impl<V: Variant> Trainer<V> {
 }
 
 const CHECKPOINT: &str = "checkpoint.bin";
+const NETWORK: &str = "net.knnue";
 
 /// `kozuka train`.
 ///
@@ -310,6 +332,12 @@ pub fn run(args: &TrainArgs) -> Result<(), TrainError> {
         threads: args.threads.unwrap_or(cores).max(1),
         seed: args.seed,
     };
+    // Better now than after an hour.
+    std::fs::create_dir_all(&args.out).map_err(|error| CheckpointError::Io { path: args.out.clone(), error })?;
+    let existing = [CHECKPOINT, NETWORK].map(|name| args.out.join(name)).into_iter().find(|path| path.exists());
+    if let Some(path) = existing.filter(|_| !args.resume) {
+        return Err(TrainError::Exists(path));
+    }
     let stop = interrupt::catch()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build()?;
     pool.install(|| {

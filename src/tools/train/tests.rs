@@ -181,6 +181,8 @@ fn data_is_checked_counted_and_split() {
     assert_eq!(once.census.records, records);
     assert_eq!(once.training.len() + once.validation.len(), records - once.census.noisy - once.census.repeated);
     assert!(once.validation.len() * 5 < once.training.len());
+    let few = Data::<Minishogi>::load(std::slice::from_ref(&path), 0.03).unwrap();
+    assert!(!few.validation.is_empty() && few.validation.len() * 10 < few.training.len(), "{}", few.validation.len());
     assert_ne!(once.shuffled(1, 0), once.shuffled(1, 1));
 
     // The same shard twice over holds nothing new.
