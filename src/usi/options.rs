@@ -113,14 +113,6 @@ const TABLE: &[Spec] = &[
         },
     },
     Spec {
-        name: "LargePages",
-        aliases: &[],
-        kind: Kind::Check {
-            get: |settings| settings.search.large_pages,
-            set: |settings, large| (settings.search.large_pages, settings.tell_pages) = (large, true),
-        },
-    },
-    Spec {
         name: "USI_Ponder",
         aliases: &["Ponder"],
         kind: Kind::Check { get: |settings| settings.ponder, set: |settings, ponder| settings.ponder = ponder },
@@ -238,6 +230,14 @@ const TABLE: &[Spec] = &[
         },
     },
     Spec { name: "EvalFile", aliases: &[], kind: Kind::File { set: |settings, path| settings.eval_file = path } },
+    Spec {
+        name: "LargePages",
+        aliases: &[],
+        kind: Kind::Check {
+            get: |settings| settings.search.large_pages,
+            set: |settings, large| (settings.search.large_pages, settings.tell_pages) = (large, true),
+        },
+    },
     Spec {
         name: "Move_Overhead",
         aliases: &[],
@@ -422,7 +422,6 @@ mod tests {
             lines,
             [
                 "option name USI_Hash type spin default 64 min 1 max 65536",
-                "option name LargePages type check default true",
                 "option name USI_Ponder type check default false",
                 "option name Threads type spin default 1 min 1 max 512",
                 "option name USI_MultiPV type spin default 1 min 1 max 600",
@@ -436,6 +435,7 @@ mod tests {
                 "option name Sennichite type combo default sente-loses var sente-loses var draw var attacker-deviates",
                 "option name MaxMovesToDraw type spin default 0 min 0 max 100000",
                 "option name EvalFile type filename default <internal>",
+                "option name LargePages type check default true",
                 "option name Move_Overhead type spin default 30 min 0 max 60000",
                 "option name ResignValue type spin default 0 min 0 max 99999",
             ]
