@@ -38,6 +38,9 @@ pub use tt::{Bound, Entry, OutOfMemory, Table};
 
 use crate::types::{Move, Score};
 
+/// The most threads that a search may have.
+pub const MAX_THREADS: usize = 512;
+
 /// What can be set about a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SearchOptions {

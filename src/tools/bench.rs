@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::eval::network::{Network, NetworkError};
 use crate::position::{Position, Rules, SfenError};
-use crate::search::{Control, Limits, STACK_BYTES, SearchOptions, Searcher};
+use crate::search::{Control, Limits, MAX_THREADS, STACK_BYTES, SearchOptions, Searcher};
 use crate::variant::Minishogi;
 
 /// The arguments of `kozuka bench`.
@@ -41,8 +41,10 @@ fn parse_positive(text: &str) -> Result<usize, String> {
 
 /// As many as the option `Threads` takes.
 fn parse_threads(text: &str) -> Result<usize, String> {
-    parse_positive(text)
-        .and_then(|threads| if threads <= 512 { Ok(threads) } else { Err("must be at most 512".to_owned()) })
+    match parse_positive(text)? {
+        threads if threads <= MAX_THREADS => Ok(threads),
+        _ => Err(format!("must be at most {MAX_THREADS}")),
+    }
 }
 
 /// Why the bench did not end.

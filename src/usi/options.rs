@@ -7,7 +7,7 @@ use rsshogi_usi::{UsiCommand, UsiOption};
 use super::normalize::{number, quote};
 use crate::engine::GameId;
 use crate::position::{Rules, Sennichite};
-use crate::search::{Level, SearchOptions};
+use crate::search::{Level, MAX_THREADS, SearchOptions};
 
 /// What the options set.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -122,7 +122,7 @@ const TABLE: &[Spec] = &[
         aliases: &["USI_Threads"],
         kind: Kind::Spin {
             min: 1,
-            max: 512,
+            max: MAX_THREADS as i64,
             get: |settings| settings.search.threads as i64,
             set: |settings, threads| settings.search.threads = threads as usize,
         },
@@ -446,7 +446,8 @@ mod tests {
     fn the_default_game_is_listed_as_such_even_after_a_change() {
         let mut options = Options::new(GameId::Shogi);
         set(&mut options, "USI_Variant", "minishogi");
-        let line = options.listing().map(|command| format_command(&command)).nth(11);
+        let mut lines = options.listing().map(|command| format_command(&command));
+        let line = lines.find(|line| line.starts_with("option name USI_Variant "));
         // One client looks for exactly this beginning.
         assert_eq!(line.as_deref(), Some("option name USI_Variant type combo default shogi var shogi var minishogi"));
     }

@@ -26,7 +26,7 @@ use opponent::{NoThought, Opponent};
 
 use crate::engine::{GameId, Reply};
 use crate::position::{Rules, Sennichite};
-use crate::search::{Level, Limits, SearchOptions};
+use crate::search::{Level, Limits, MAX_THREADS, SearchOptions};
 use crate::types::score::mate_distance;
 use crate::types::{Color, Score};
 
@@ -65,7 +65,7 @@ pub struct PlayArgs {
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: u32,
     /// Search threads
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=512))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS as i64))]
     threads: u16,
     /// How pieces are drawn
     #[arg(long, value_enum, default_value_t)]

@@ -327,7 +327,7 @@ pub fn run(args: &TrainArgs) -> Result<(), TrainError> {
         rate: args.rate,
         last_rate: args.last_rate,
         decay: args.decay,
-        score_weight: args.score_weight.clamp(0.0, 1.0),
+        score_weight: args.score_weight,
         validation_share: args.validation_share / 100.0,
         threads: args.threads.unwrap_or(cores).max(1),
         seed: args.seed,
