@@ -339,7 +339,7 @@ fn engine(name: &str, state: &State, values: &[i32]) -> EngineSpec {
     let numbers = state.spsa.numbers.iter().zip(values);
     let mut options: Vec<_> = numbers.map(|(number, value)| (number.name.clone(), value.to_string())).collect();
     options.push(("USI_Hash".to_owned(), state.hash.to_string()));
-    EngineSpec { name: name.to_owned(), cmd: "self".to_owned(), dir: None, options, tc: None }
+    EngineSpec { name: name.to_owned(), cmd: "self".to_owned(), dir: None, options, tc: None, swapped_clocks: false }
 }
 
 /// How far the run has come: one moving line in a terminal, plain lines elsewhere, on stderr.

@@ -14,6 +14,7 @@ pub const TESTS: &[Test] = &[
     ("random_openings", random_openings),
     ("the_clock_is_without_the_coming_increment", the_clock_is_without_the_coming_increment),
     ("time_odds", time_odds),
+    ("swapped_clocks", swapped_clocks),
     ("pondering", pondering),
     ("an_eager_ponderer", an_eager_ponderer),
     ("restart_for_each_game", restart_for_each_game),
@@ -217,6 +218,22 @@ fn time_odds() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(sent(dir.path(), "1-A-1.usi").contains(&"go btime 0 wtime 0 byoyomi 2000".to_owned()));
     assert!(sent(dir.path(), "2-B-1.usi").contains(&"go nodes 50".to_owned()));
+}
+
+fn swapped_clocks() {
+    let dir = directory();
+    let logs = dir.path().to_string_lossy().into_owned();
+    let mut arguments: Vec<String> = vec!["--games".into(), "1".into(), "--max-plies".into(), "2".into()];
+    arguments.extend(["--tc", "5+1", "--usi-log", &logs].map(str::to_owned));
+    arguments.extend(engine("A", "plain"));
+    arguments.extend(["tc=50+2", "clocks=swapped"].map(str::to_owned));
+    arguments.extend(engine("B", "plain"));
+    let ran = kozuka(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    // A has the black pieces and 50 seconds.
+    assert!(sent(dir.path(), "1-A-1.usi").contains(&"go btime 5000 wtime 50000 binc 1000 winc 2000".to_owned()));
+    let usual = |line: &String| line.starts_with("go btime 5") && line.ends_with(" wtime 5000 binc 2000 winc 1000");
+    assert!(sent(dir.path(), "2-B-1.usi").iter().any(usual));
 }
 
 fn pondering() {

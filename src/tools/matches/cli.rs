@@ -153,7 +153,7 @@ impl FromArgMatches for EngineWords {
 
 impl Args for EngineWords {
     fn augment_args(command: Command) -> Command {
-        let help = "An engine: cmd=\"PROGRAM ARGUMENTS\" or cmd=self, and optionally name=NAME, dir=DIRECTORY, tc=TC, option.NAME=VALUE; \
+        let help = "An engine: cmd=\"PROGRAM ARGUMENTS\" or cmd=self, and optionally name=NAME, dir=DIRECTORY, tc=TC, clocks=swapped, option.NAME=VALUE; \
                     to be given for each engine";
         command.arg(
             Arg::new("engine")

@@ -85,6 +85,11 @@ pub enum StartError {
     },
 }
 
+/// The same with the times of the two sides exchanged.
+fn swap_clocks(go: GoParams) -> GoParams {
+    GoParams { btime: go.wtime, wtime: go.btime, binc: go.winc, winc: go.binc, ..go }
+}
+
 fn tail(stderr: &[String]) -> String {
     stderr.iter().map(|line| format!("\n  stderr: {line}")).collect()
 }
@@ -138,6 +143,7 @@ pub struct Player {
     name: String,
     process: EngineProcess,
     patience: Patience,
+    swapped_clocks: bool,
     pondering: Option<String>,
     last_position: String,
     last_go: String,
@@ -171,6 +177,7 @@ impl Player {
             name: spec.name.clone(),
             process,
             patience,
+            swapped_clocks: spec.swapped_clocks,
             pondering: None,
             last_position: String::new(),
             last_go: String::new(),
@@ -301,6 +308,7 @@ impl Player {
     }
 
     fn go(&mut self, start: &PositionSpec, moves: &[String], go: GoParams) -> u64 {
+        let go = if self.swapped_clocks { swap_clocks(go) } else { go };
         self.last_position = format_command(&UsiCommand::Position { spec: start.clone(), moves: moves.to_vec() });
         self.last_go = format_command(&UsiCommand::Go(go));
         self.process.send(self.last_position.clone());

@@ -378,6 +378,7 @@ pub(super) mod tests {
             dir: None,
             options: vec![("USI_Hash".to_owned(), "16".to_owned())],
             tc: None,
+            swapped_clocks: false,
         };
         Header {
             kozuka_match: VERSION,

@@ -25,6 +25,10 @@ pub struct EngineSpec {
     /// Its own time control, if not that of the match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tc: Option<TimeControl>,
+    /// It takes `btime` and `binc` for the clock of the side that moves second, so it is sent the two the other way
+    /// round. Debian's fairy-stockfish does so when it is spoken to in USI.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub swapped_clocks: bool,
 }
 
 /// Words that make no sense.
@@ -44,7 +48,7 @@ impl EngineSpec {
     /// # Errors
     /// For an unknown key, a key given twice, a bad value, or no `cmd`.
     pub fn parse(words: &[String]) -> Result<Self, SpecError> {
-        let (mut name, mut cmd, mut dir, mut tc) = (None, None, None, None);
+        let (mut name, mut cmd, mut dir, mut tc, mut clocks) = (None, None, None, None, None);
         let mut options: Vec<(String, String)> = Vec::new();
         for (key, value) in words.iter().map(|word| key_value("--engine", word)).collect::<Result<Vec<_>, _>>()? {
             let value = value.to_owned();
@@ -56,6 +60,16 @@ impl EngineSpec {
                     let control = value.parse::<TimeControl>().map_err(|error| SpecError::new(error.to_string()))?;
                     tc.replace(control).is_some()
                 }
+                "clocks" => {
+                    let swapped = match value.as_str() {
+                        "usual" => false,
+                        "swapped" => true,
+                        _ => {
+                            return Err(SpecError::new(format!("--engine: clocks={value} is neither usual nor swapped")));
+                        }
+                    };
+                    clocks.replace(swapped).is_some()
+                }
                 _ => match key.strip_prefix("option.").filter(|option| !option.is_empty()) {
                     Some(option) => {
                         let doubled = options.iter().any(|(other, _)| other == option);
@@ -64,7 +78,7 @@ impl EngineSpec {
                     }
                     None => {
                         return Err(SpecError::new(format!(
-                            "--engine: unknown key '{key}'; known are name, cmd, dir, tc, option.NAME"
+                            "--engine: unknown key '{key}'; known are name, cmd, dir, tc, clocks, option.NAME"
                         )));
                     }
                 },
@@ -80,7 +94,7 @@ impl EngineSpec {
             Some(name) => name,
             None => default_name(&cmd),
         };
-        Ok(Self { name, cmd, dir, options, tc })
+        Ok(Self { name, cmd, dir, options, tc, swapped_clocks: clocks.unwrap_or(false) })
     }
 
     /// Program and arguments; `self` stands for `own_program`.
@@ -252,6 +266,7 @@ mod tests {
         let spec = spec.expect("valid");
         assert_eq!(spec.options, [("USI_Hash".into(), "32".into()), ("Note".into(), "a=b".into())]);
         assert_eq!(spec.tc.as_ref().map(ToString::to_string), Some("nodes=100".into()));
+        assert!(!spec.swapped_clocks && engine(&["cmd=a", "clocks=swapped"]).expect("valid").swapped_clocks);
         let (program, arguments) = spec.command_line(Path::new("/own")).expect("valid");
         assert_eq!(program, Path::new("./a"));
         assert_eq!(arguments, ["-x", "b c"]);
@@ -288,12 +303,13 @@ mod tests {
 
     #[test]
     fn wrong_words_are_named() {
-        let cases: [(&[&str], &str); 6] = [
+        let cases: [(&[&str], &str); 7] = [
             (&["name=A"], "cmd"),
             (&["cmd=self", "colour=red"], "colour"),
             (&["cmd=self", "cmd=self"], "twice"),
             (&["cmd=self", "option.X=1", "option.X=2"], "twice"),
             (&["cmd=self", "tc=soon"], "soon"),
+            (&["cmd=self", "clocks=fast"], "fast"),
             (&["self"], "key=value"),
         ];
         for (words, part) in cases {
