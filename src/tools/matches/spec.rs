@@ -65,7 +65,9 @@ impl EngineSpec {
                         "usual" => false,
                         "swapped" => true,
                         _ => {
-                            return Err(SpecError::new(format!("--engine: clocks={value} is neither usual nor swapped")));
+                            return Err(SpecError::new(format!(
+                                "--engine: clocks={value} is neither usual nor swapped"
+                            )));
                         }
                     };
                     clocks.replace(swapped).is_some()
