@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-const LONG: Duration = Duration::from_secs(10);
+const LONG: Duration = Duration::from_secs(60);
 
 fn options() -> SearchOptions {
     SearchOptions { hash_mib: 1, ..SearchOptions::default() }
