@@ -2,6 +2,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::types::Color;
+use crate::variant::Minishogi;
 
 const LONG: Duration = Duration::from_secs(60);
 

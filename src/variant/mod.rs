@@ -1,6 +1,6 @@
 //! What differs between the games: pieces, promotion zone, start position, the judgement of repetitions.
 //!
-//! A new game is one new file here (see `minishogi.rs`) and one name in `variants!` in `engine.rs`.
+//! A new game is one new file here (see `minishogi.rs`) and one name in `variants!` in `engine/games.rs`.
 
 mod minishogi;
 mod shogi;
