@@ -8,7 +8,7 @@ use super::picker::{Picker, Rest, is_tactical};
 use super::see::see_at_least;
 use super::tt::{Bound, Entry};
 use super::worker::Worker;
-use crate::movegen::CheckInfo;
+use crate::movegen::{CheckInfo, is_legal};
 use crate::types::score::{CERTAIN_BOUND, INFINITE, MAX_PLY, is_certain, is_mate, mate_in, mated_in};
 use crate::types::{Move, Score};
 use crate::variant::Variant;
@@ -104,10 +104,19 @@ impl<V: Variant> Worker<'_, V> {
         let key = self.position.key();
         let known = if excluded.is_some() { None } else { self.shared.table.probe(key, ply) };
         let table_move = known.and_then(|entry| entry.best);
+        let was_pv = PV || known.is_some_and(|entry| entry.pv);
         if !PV
             && self.table_decides(depth)
             && let Some(entry) = known.filter(|entry| entry.depth >= depth && settles(entry, alpha, beta))
         {
+            if entry.score >= beta
+                && let Some(mv) = table_move
+                && !is_tactical(&self.position, mv)
+                && is_legal(&self.position, mv)
+            {
+                let continuation = self.memory.history.continuation(&self.stack, ply);
+                self.memory.history.table_cutoff(self.position.board(), &continuation, mv, depth);
+            }
             return entry.score;
         }
 
@@ -134,7 +143,24 @@ impl<V: Variant> Worker<'_, V> {
         self.stack.at(ply).eval = eval;
         let earlier = self.stack.before(ply, 2).eval.or(self.stack.before(ply, 4).eval);
         let improving = eval.is_some_and(|eval| earlier.is_none_or(|earlier| eval > earlier));
+        self.stack.at(ply + 1).cutoffs = 0;
+        if excluded.is_none()
+            && let (Some(now), Some(before)) = (eval, self.stack.before(ply, 1).eval)
+        {
+            let frame = *self.stack.before(ply, 1);
+            let loss = now + before;
+            if let Some(mv) = frame.made.filter(|_| frame.quiet) {
+                self.memory.history.changed_eval(!self.position.side_to_move(), mv, -loss);
+            }
+            // Seen from here, the reduction of the move that led here was too much, or too little.
+            if frame.reduction >= hindsight_deeper() && loss < 0 {
+                depth += 1;
+            } else if frame.reduction >= 1 && depth >= 2 && loss > hindsight_margin() {
+                depth -= 1;
+            }
+        }
 
+        let mut threat = false;
         if let Some(eval) = eval
             && !PV
             && excluded.is_none()
@@ -160,6 +186,7 @@ impl<V: Variant> Worker<'_, V> {
                 if self.stopped {
                     return 0;
                 }
+                threat = is_mate(score) && score < 0;
                 if score >= beta {
                     // A certain result after passing proves nothing.
                     let score = if is_certain(score) { beta } else { score };
@@ -188,7 +215,8 @@ impl<V: Variant> Worker<'_, V> {
             }
         }
 
-        if table_move.is_none() && depth >= iir_depth() && excluded.is_none() {
+        let shallow = cut && known.is_some_and(|entry| entry.depth + iir_gap() <= depth);
+        if (table_move.is_none() || shallow) && depth >= iir_depth() && excluded.is_none() {
             depth -= 1;
         }
 
@@ -228,6 +256,13 @@ impl<V: Variant> Worker<'_, V> {
                     if depth <= history_pruning_depth() && history < -history_pruning_margin() * depth {
                         continue;
                     }
+                }
+                if in_check
+                    && !tactical
+                    && depth <= evasion_depth()
+                    && quiets.len() >= (evasion_base() + depth) as usize
+                {
+                    continue;
                 }
                 let margin = if tactical { see_tactical_margin() } else { see_quiet_margin() };
                 if depth <= see_depth() && !in_check && !see_at_least(board, mv, -margin * depth) {
@@ -272,33 +307,43 @@ impl<V: Variant> Worker<'_, V> {
                     extension = 1;
                 }
             }
-            let new_depth = depth - 1 + extension;
+            let mut new_depth = depth - 1 + extension;
             self.stack.at(ply + 1).double_extensions = self.stack.at(ply).double_extensions + u32::from(extension > 1);
 
             let mut reduced = new_depth;
-            if depth >= LMR_DEPTH && count > lmr_moves() as usize && (!tactical || bad_tactical) {
+            if depth >= LMR_DEPTH
+                && count > lmr_moves() as usize
+                && (!tactical || bad_tactical || lmr_good_tactical() > 0)
+            {
                 let mut r = reduction(depth, count);
                 if tactical {
-                    r = r * lmr_tactical() / 1024;
+                    r = r * if bad_tactical { lmr_tactical() } else { lmr_good_tactical() } / 1024;
                 } else {
                     r -= history * 1024 / lmr_history();
                     r += if table_tactical { lmr_table_tactical() } else { 0 };
                     r -= if picker.is_special() { lmr_special() } else { 0 };
                 }
+                r += if self.stack.at(ply + 1).cutoffs >= MANY_CUTOFFS { lmr_cutoffs() } else { 0 };
                 r += if cut { lmr_cut() } else { 0 };
                 r += if improving { 0 } else { lmr_not_improving() };
                 r -= if PV { lmr_pv() } else { 0 };
+                r -= if was_pv && !PV { lmr_table_pv() } else { 0 };
+                r -= if threat { lmr_threat() } else { 0 };
                 r -= if gives_check { lmr_check() } else { 0 };
                 r -= if in_check { lmr_evasion() } else { 0 };
                 reduced = (new_depth - r / 1024).clamp(1.min(new_depth), new_depth);
             }
 
             self.make(ply, mv);
+            self.stack.at(ply).quiet = !tactical;
             let mut score = -INFINITE;
             let mut full = PV && count == 1;
             if !full {
                 if reduced < new_depth {
+                    self.stack.at(ply).reduction = new_depth - reduced;
                     score = -self.search::<false>(-alpha - 1, -alpha, reduced, ply + 1, true, true);
+                    self.stack.at(ply).reduction = 0;
+                    new_depth += i32::from(score > alpha && score > best_score + lmr_deeper());
                 }
                 if (reduced >= new_depth || score > alpha) && !self.stopped {
                     score = -self.search::<false>(-alpha - 1, -alpha, new_depth, ply + 1, !cut, true);
@@ -322,6 +367,7 @@ impl<V: Variant> Worker<'_, V> {
                         self.extend_line(ply, mv);
                     }
                     if score >= beta {
+                        self.stack.at(ply).cutoffs += 1;
                         break;
                     }
                 }
@@ -335,6 +381,10 @@ impl<V: Variant> Worker<'_, V> {
             return if excluded.is_some() { alpha } else { mated_in(ply) };
         }
 
+        if best_score <= old_alpha && self.stack.before(ply, 1).quiet {
+            let mover = !self.position.side_to_move();
+            self.memory.history.not_refuted::<V>(&self.stack, ply, mover, depth);
+        }
         if let Some(mv) = best.filter(|_| best_score >= beta) {
             let tactical = is_tactical(&self.position, mv);
             let board = self.position.board();
@@ -347,7 +397,11 @@ impl<V: Variant> Worker<'_, V> {
 
         if excluded.is_none() {
             let bound = Bound::of(best_score, old_alpha, beta, PV);
-            self.shared.table.store(key, ply, Entry { best, score: best_score, bound, eval: raw_eval, depth });
+            self.shared.table.store(
+                key,
+                ply,
+                Entry { best, score: best_score, bound, eval: raw_eval, depth, pv: was_pv },
+            );
             if let (Some(raw), Some(eval)) = (raw_eval, eval) {
                 let quiet = best.is_none_or(|mv| !is_tactical(&self.position, mv));
                 let says_more = match bound {
@@ -390,7 +444,8 @@ impl<V: Variant> Worker<'_, V> {
                 return None;
             }
             if score >= raised {
-                let entry = Entry { best: Some(mv), score, bound: Bound::Lower, eval: raw_eval, depth: depth + 1 };
+                let entry =
+                    Entry { best: Some(mv), score, bound: Bound::Lower, eval: raw_eval, depth: depth + 1, pv: false };
                 self.shared.table.store(self.position.key(), ply, entry);
                 return Some(score);
             }

@@ -1,10 +1,12 @@
 //! What earlier parts of the search say about moves: killers, counter moves, butterfly, capture and continuation histories.
 
-use super::params::{HISTORY_LIMIT, history_bonus, history_bonus_limit};
+use super::params::{
+    EVAL_BONUS_LIMIT, HISTORY_LIMIT, eval_history, history_bonus, history_bonus_limit, prior_bonus, table_bonus,
+};
 use super::stack::Stack;
 use crate::position::Board;
 use crate::types::score::MAX_PLY;
-use crate::types::{Color, Move, MoveKind, PieceType};
+use crate::types::{Color, Move, MoveKind, PieceType, Score};
 use crate::variant::Variant;
 
 /// Squares, then the seven types of pieces that can be dropped.
@@ -195,6 +197,37 @@ impl History {
         if let Some(previous) = previous {
             self.counters[origin_and_target(previous)] = Some(best);
         }
+    }
+
+    /// The table cut off by a quiet move.
+    #[inline(always)]
+    pub(super) fn table_cutoff<V: Variant>(
+        &mut self,
+        board: &Board<V>,
+        continuation: &Continuation,
+        mv: Move,
+        depth: i32,
+    ) {
+        self.update_quiet(board, continuation, mv, bonus(depth) * table_bonus() / 64);
+    }
+
+    /// Nothing refuted the quiet move by which `mover` came to the node at that ply ("prior countermove bonus", Stockfish).
+    pub(super) fn not_refuted<V: Variant>(&mut self, stack: &Stack, ply: usize, mover: Color, depth: i32) {
+        let frame = stack.before(ply, 1);
+        let Some(mv) = frame.made else { return };
+        let bonus = bonus(depth) * prior_bonus() / 64;
+        self.butterfly[Self::butterfly_index(mover, mv)].update(bonus);
+        let index = usize::from(frame.piece_to) - (1 + mover.index() * PieceType::COUNT) * V::SQUARES;
+        for start in self.continuation(stack, ply - 1).0 {
+            self.continuations[start + index].update(bonus);
+        }
+    }
+
+    /// The quiet move of `mover` made its evaluation better by `gain` centipawns.
+    #[inline(always)]
+    pub(super) fn changed_eval(&mut self, mover: Color, mv: Move, gain: Score) {
+        let bonus = (gain * eval_history() / 4).clamp(-EVAL_BONUS_LIMIT, EVAL_BONUS_LIMIT);
+        self.butterfly[Self::butterfly_index(mover, mv)].update(bonus);
     }
 
     /// What captures and promotions learn from a cutoff by `best`, which may be one of them, after `tried` did not.

@@ -116,7 +116,18 @@ impl<V: Variant> Worker<'_, V> {
         }
 
         let bound = Bound::of(best_score, old_alpha, beta, PV);
-        self.shared.table.store(key, ply, Entry { best, score: best_score, bound, eval: raw_eval, depth: 0 });
+        self.shared.table.store(
+            key,
+            ply,
+            Entry {
+                best,
+                score: best_score,
+                bound,
+                eval: raw_eval,
+                depth: 0,
+                pv: PV || known.is_some_and(|entry| entry.pv),
+            },
+        );
         best_score
     }
 }

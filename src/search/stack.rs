@@ -17,12 +17,27 @@ pub(super) struct Frame {
     pub excluded: Option<Move>,
     /// Extensions by more than one ply on the way here.
     pub double_extensions: u32,
+    /// Whether that move, made in the main search, is neither a capture nor a promotion that counts as one.
+    pub quiet: bool,
+    /// How often nodes at this ply have failed high since their parent was entered.
+    pub cutoffs: u32,
+    /// By how many plies the move is reduced that is being searched.
+    pub reduction: i32,
 }
 
-const EMPTY: Frame = Frame { made: None, piece_to: NO_MOVE, eval: None, excluded: None, double_extensions: 0 };
+const EMPTY: Frame = Frame {
+    made: None,
+    piece_to: NO_MOVE,
+    eval: None,
+    excluded: None,
+    double_extensions: 0,
+    quiet: false,
+    cutoffs: 0,
+    reduction: 0,
+};
 
 /// The farthest look back.
-const BEFORE: usize = 4;
+const BEFORE: usize = 5;
 
 /// Frames of all plies; those before the root are empty.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::types::score::CERTAIN_BOUND;
+use crate::types::score::{CERTAIN_BOUND, MAX_PLY};
 use crate::types::{Move, Score};
 
 /// What a stored score says about the true one.
@@ -47,10 +47,14 @@ pub struct Entry {
     pub eval: Option<Score>,
     /// The depth of the search that found it, in plies.
     pub depth: i32,
+    /// The node is in the principal variation, or once was.
+    pub pv: bool,
 }
 
 const ENTRIES: usize = 4;
-const GENERATIONS: u8 = 64;
+const GENERATIONS: u8 = 32;
+/// [`Bound::Exact`] in an entry.
+const EXACT: u64 = 3;
 const NO_EVAL: i16 = i16::MIN;
 
 /// Words of a line: two for each entry.
@@ -81,7 +85,7 @@ pub struct OutOfMemory {
 
 fn pack(entry: &Entry, generation: u8) -> u64 {
     let bound = match entry.bound {
-        Bound::Exact => 3,
+        Bound::Exact => EXACT,
         Bound::Lower => 2,
         Bound::Upper => 1,
     };
@@ -92,12 +96,13 @@ fn pack(entry: &Entry, generation: u8) -> u64 {
         | u64::from(eval as u16) << 32
         | (entry.depth.clamp(0, 255) as u64) << 48
         | u64::from(generation) << 56
+        | u64::from(entry.pv) << 61
         | bound << 62
 }
 
 fn unpack(data: u64) -> Option<Entry> {
     let bound = match data >> 62 {
-        3 => Bound::Exact,
+        EXACT => Bound::Exact,
         2 => Bound::Lower,
         1 => Bound::Upper,
         _ => return None,
@@ -109,6 +114,7 @@ fn unpack(data: u64) -> Option<Entry> {
         bound,
         eval: (eval != NO_EVAL).then_some(Score::from(eval)),
         depth: (data >> 48 & 0xff) as i32,
+        pv: data >> 61 & 1 == 1,
     })
 }
 
@@ -262,7 +268,14 @@ impl Table {
                 break;
             }
             let age = i32::from(self.generation.wrapping_sub(generation_of(data)) & (GENERATIONS - 1));
-            let worth = if data >> 62 == 0 { i32::MIN } else { (data >> 48 & 0xff) as i32 - 8 * age };
+            let depth = (data >> 48 & 0xff) as i32;
+            let worth = match data >> 62 {
+                0 => i32::MIN,
+                // What holds at any depth was found at a glance, and will be again.
+                _ if depth >= MAX_PLY as i32 => 1 - 8 * age,
+                EXACT => depth + 2 - 8 * age,
+                _ => depth - 8 * age,
+            };
             if worth < lowest {
                 lowest = worth;
                 slot = index;
@@ -297,7 +310,7 @@ mod tests {
 
     fn entry(score: Score, depth: i32) -> Entry {
         let best = Some(Move::board(Square::new(3), Square::new(4), true));
-        Entry { best, score, bound: Bound::Lower, eval: Some(-250), depth }
+        Entry { best, score, bound: Bound::Lower, eval: Some(-250), depth, pv: depth % 2 == 1 }
     }
 
     #[test]
@@ -342,7 +355,7 @@ mod tests {
     /// An entry of which each part follows from the score and the key.
     fn telling(key: u64, score: Score) -> Entry {
         let best = Move::from_bits((score as u64).wrapping_mul(2_654_435_761).wrapping_add(key << 9) as u16 | 1);
-        Entry { best, score, bound: Bound::Exact, eval: Some(-score), depth: score % 100 }
+        Entry { best, score, bound: Bound::Exact, eval: Some(-score), depth: score % 100, pv: score % 3 == 0 }
     }
 
     #[test]
@@ -393,6 +406,21 @@ mod tests {
         table.store(6, 0, entry(6, 1));
         assert!(table.probe(5, 0).is_some() && table.probe(6, 0).is_some());
         assert_eq!(table.probe(1, 0), None);
+    }
+
+    #[test]
+    fn exact_scores_stay_longer_and_mates_at_a_glance_go_first() {
+        let table = Table::new(1, true).unwrap();
+        let of = |bound, depth| Entry { bound, ..entry(0, depth) };
+        table.store(1, 0, of(Bound::Exact, 6));
+        table.store(2, 0, of(Bound::Exact, MAX_PLY as i32));
+        table.store(3, 0, of(Bound::Lower, 7));
+        table.store(4, 0, of(Bound::Upper, 9));
+        let kept = |table: &Table| (1..=6).filter(|&key| table.probe(key, 0).is_some()).collect::<Vec<_>>();
+        table.store(5, 0, entry(0, 20));
+        assert_eq!(kept(&table), [1, 3, 4, 5]);
+        table.store(6, 0, entry(0, 20));
+        assert_eq!(kept(&table), [1, 4, 5, 6]);
     }
 
     #[test]

@@ -119,7 +119,7 @@ impl<'a, V: Variant> Worker<'a, V> {
         }
         let piece_to = piece_to(self.position.board(), mv);
         let frame = self.stack.at(ply);
-        (frame.made, frame.piece_to) = (Some(mv), piece_to);
+        (frame.made, frame.piece_to, frame.quiet) = (Some(mv), piece_to, false);
         self.position.do_move(mv);
         self.shared.table.prefetch(self.position.key());
     }
@@ -127,7 +127,7 @@ impl<'a, V: Variant> Worker<'a, V> {
     /// Lets the other side move.
     pub(super) fn make_null(&mut self, ply: usize) {
         let frame = self.stack.at(ply);
-        (frame.made, frame.piece_to) = (None, NO_MOVE);
+        (frame.made, frame.piece_to, frame.quiet) = (None, NO_MOVE, false);
         self.position.do_null_move();
     }
 
@@ -210,7 +210,7 @@ impl<'a, V: Variant> Worker<'a, V> {
     pub(super) fn mate_now<const PV: bool>(&mut self, ply: usize, info: &CheckInfo<V>) -> Option<Score> {
         let mv = mate_in_one(&mut self.position, info)?;
         let score = mate_in(ply + 1);
-        let entry = Entry { best: Some(mv), score, bound: Bound::Exact, eval: None, depth: MAX_PLY as i32 };
+        let entry = Entry { best: Some(mv), score, bound: Bound::Exact, eval: None, depth: MAX_PLY as i32, pv: PV };
         self.shared.table.store(self.position.key(), ply, entry);
         if PV {
             self.lines[ply + 1].clear();
