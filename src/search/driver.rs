@@ -380,8 +380,7 @@ impl<V: Variant> Worker<'_, V> {
 
     /// Whether the best move scores so many centipawns below zero.
     fn is_hopeless(&self, limit: Score) -> bool {
-        let score = self.root_moves[0].score;
-        score > -INFINITE && score <= -limit
+        self.root_moves[0].known().is_some_and(|score| score <= -limit)
     }
 
     /// Puts the move first that the handicap chooses among the best lines, and reports it, unless it was first.

@@ -211,6 +211,18 @@ fn a_mated_root_resigns() {
 const PERPETUAL: &str = "2e1e 1a2a 1e2e 2a1a 2e1e 1a2a 1e2e 2a1a 2e1e 1a2a 1e2e";
 
 #[test]
+fn a_hopeless_position_is_given_up_wherever_the_search_ends() {
+    let hopeless = mini("rbsgk/4p/5/P4/K1S1R b - 1");
+    let options = SearchOptions { resign_value: Some(500), ..options() };
+    // Many of these end before the first move of an iteration has its score.
+    for nodes in (2_000..6_000).step_by(100) {
+        let (reports, answer) = search(&hopeless, &Limits::nodes(nodes), &options);
+        assert!(final_score(&reports) <= -500, "{nodes}");
+        assert_eq!(answer, Answer::Resign, "{nodes}");
+    }
+}
+
+#[test]
 fn perpetual_check_is_won_by_the_side_in_check() {
     let sfen = "4k/5/5/5/K2R1 b - 1";
     let before_fourth = position::<Minishogi>(sfen, PERPETUAL, Rules::default());
