@@ -311,10 +311,7 @@ impl<V: Variant> Worker<'_, V> {
             self.stack.at(ply + 1).double_extensions = self.stack.at(ply).double_extensions + u32::from(extension > 1);
 
             let mut reduced = new_depth;
-            if depth >= LMR_DEPTH
-                && count > lmr_moves() as usize
-                && (!tactical || bad_tactical || lmr_good_tactical() > 0)
-            {
+            if depth >= LMR_DEPTH && count > lmr_moves() as usize {
                 let mut r = reduction(depth, count);
                 if tactical {
                     r = r * if bad_tactical { lmr_tactical() } else { lmr_good_tactical() } / 1024;

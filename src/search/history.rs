@@ -166,8 +166,13 @@ impl History {
 
     #[inline(always)]
     fn update_quiet<V: Variant>(&mut self, board: &Board<V>, continuation: &Continuation, mv: Move, bonus: i32) {
-        self.butterfly[Self::butterfly_index(board.side_to_move(), mv)].update(bonus);
-        let index = Self::kind_and_target(board, mv);
+        self.update(board.side_to_move(), mv, Self::kind_and_target(board, mv), continuation, bonus);
+    }
+
+    /// `index` is that of the move's kind and destination.
+    #[inline(always)]
+    fn update(&mut self, mover: Color, mv: Move, index: usize, continuation: &Continuation, bonus: i32) {
+        self.butterfly[Self::butterfly_index(mover, mv)].update(bonus);
         for start in continuation.0 {
             self.continuations[start + index].update(bonus);
         }
@@ -215,12 +220,9 @@ impl History {
     pub(super) fn not_refuted<V: Variant>(&mut self, stack: &Stack, ply: usize, mover: Color, depth: i32) {
         let frame = stack.before(ply, 1);
         let Some(mv) = frame.made else { return };
-        let bonus = bonus(depth) * prior_bonus() / 64;
-        self.butterfly[Self::butterfly_index(mover, mv)].update(bonus);
         let index = usize::from(frame.piece_to) - (1 + mover.index() * PieceType::COUNT) * V::SQUARES;
-        for start in self.continuation(stack, ply - 1).0 {
-            self.continuations[start + index].update(bonus);
-        }
+        let continuation = self.continuation(stack, ply - 1);
+        self.update(mover, mv, index, &continuation, bonus(depth) * prior_bonus() / 64);
     }
 
     /// The quiet move of `mover` made its evaluation better by `gain` centipawns.

@@ -145,7 +145,7 @@ parameters! {
     lmr_table_tactical = 547 in 0..=2048;
     /// One ply less for so much history.
     lmr_history = 13599 in 2000..=40000;
-    /// Reductions of losing captures, in 1024ths of those of quiet moves; 0 for none.
+    /// Reductions of losing captures, in 1024ths of those of quiet moves, before what follows from the node counts.
     lmr_tactical = 503 in 0..=1024;
     /// The same for other captures and promotions.
     lmr_good_tactical = 61 in 0..=1024;

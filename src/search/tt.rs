@@ -269,13 +269,13 @@ impl Table {
             }
             let age = i32::from(self.generation.wrapping_sub(generation_of(data)) & (GENERATIONS - 1));
             let depth = (data >> 48 & 0xff) as i32;
-            let worth = match data >> 62 {
-                0 => i32::MIN,
+            let plies = match data >> 62 {
                 // What holds at any depth was found at a glance, and will be again.
-                _ if depth >= MAX_PLY as i32 => 1 - 8 * age,
-                EXACT => depth + 2 - 8 * age,
-                _ => depth - 8 * age,
+                _ if depth >= MAX_PLY as i32 => 1,
+                EXACT => depth + 2,
+                _ => depth,
             };
+            let worth = if data >> 62 == 0 { i32::MIN } else { plies - 8 * age };
             if worth < lowest {
                 lowest = worth;
                 slot = index;

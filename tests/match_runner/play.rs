@@ -206,34 +206,32 @@ fn the_clock_is_without_the_coming_increment() {
     assert_eq!(lines.last().map(String::as_str), Some("quit"));
 }
 
-fn time_odds() {
+/// What is sent to A and to B in a game at that control, A having these words of its own.
+fn sent_with_odds(tc: &str, max_plies: &str, words: &[&str]) -> [Vec<String>; 2] {
     let dir = directory();
     let logs = dir.path().to_string_lossy().into_owned();
-    let mut arguments: Vec<String> = vec!["--games".into(), "1".into(), "--max-plies".into(), "4".into()];
-    arguments.extend(["--tc", "nodes=50", "--usi-log", &logs].map(str::to_owned));
+    let mut arguments: Vec<String> =
+        ["--games", "1", "--max-plies", max_plies, "--tc", tc, "--usi-log", &logs].map(str::to_owned).to_vec();
     arguments.extend(engine("A", "plain"));
-    arguments.push("tc=byoyomi=2".to_owned());
+    arguments.extend(words.iter().map(|&word| word.to_owned()));
     arguments.extend(engine("B", "plain"));
     let ran = kozuka(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(sent(dir.path(), "1-A-1.usi").contains(&"go btime 0 wtime 0 byoyomi 2000".to_owned()));
-    assert!(sent(dir.path(), "2-B-1.usi").contains(&"go nodes 50".to_owned()));
+    ["1-A-1.usi", "2-B-1.usi"].map(|file| sent(dir.path(), file))
+}
+
+fn time_odds() {
+    let [a, b] = sent_with_odds("nodes=50", "4", &["tc=byoyomi=2"]);
+    assert!(a.contains(&"go btime 0 wtime 0 byoyomi 2000".to_owned()));
+    assert!(b.contains(&"go nodes 50".to_owned()));
 }
 
 fn swapped_clocks() {
-    let dir = directory();
-    let logs = dir.path().to_string_lossy().into_owned();
-    let mut arguments: Vec<String> = vec!["--games".into(), "1".into(), "--max-plies".into(), "2".into()];
-    arguments.extend(["--tc", "5+1", "--usi-log", &logs].map(str::to_owned));
-    arguments.extend(engine("A", "plain"));
-    arguments.extend(["tc=50+2", "clocks=swapped"].map(str::to_owned));
-    arguments.extend(engine("B", "plain"));
-    let ran = kozuka(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let [a, b] = sent_with_odds("5+1", "2", &["tc=50+2", "clocks=swapped"]);
     // A has the black pieces and 50 seconds.
-    assert!(sent(dir.path(), "1-A-1.usi").contains(&"go btime 5000 wtime 50000 binc 1000 winc 2000".to_owned()));
+    assert!(a.contains(&"go btime 5000 wtime 50000 binc 1000 winc 2000".to_owned()));
     let usual = |line: &String| line.starts_with("go btime 5") && line.ends_with(" wtime 5000 binc 2000 winc 1000");
-    assert!(sent(dir.path(), "2-B-1.usi").iter().any(usual));
+    assert!(b.iter().any(usual));
 }
 
 fn pondering() {
