@@ -186,12 +186,15 @@ impl Table {
     /// If the system refuses so much.
     pub fn new(mib: usize, large_pages: bool) -> Result<Self, OutOfMemory> {
         let mib = mib.max(1);
-        let lines = mib.checked_mul(1 << 20).ok_or(OutOfMemory { mib })? / LINE_BYTES;
-        let words: Vec<AtomicU64> =
-            bytemuck::allocation::try_zeroed_vec((lines + 1) * LINE_WORDS).map_err(|()| OutOfMemory { mib })?;
+        let bytes = mib.checked_mul(1 << 20);
+        bytes.and_then(|bytes| Self::of_lines(bytes / LINE_BYTES, large_pages)).ok_or(OutOfMemory { mib })
+    }
+
+    fn of_lines(lines: usize, large_pages: bool) -> Option<Self> {
+        let words: Vec<AtomicU64> = bytemuck::allocation::try_zeroed_vec((lines + 1) * LINE_WORDS).ok()?;
         let asked_large = advise_pages(&words, large_pages);
         let start = words.as_ptr().align_offset(LINE_BYTES) % LINE_WORDS;
-        Ok(Self { words, start, lines, generation: 0, asked_large })
+        Some(Self { words, start, lines, generation: 0, asked_large })
     }
 
     /// The size in MiB.
@@ -308,6 +311,13 @@ mod tests {
     use crate::types::Square;
     use crate::types::score::{MATE, RULE_WIN};
 
+    /// Miri looks at each word of a table again and again: 1 MiB keeps it busy for minutes.
+    const LINES: usize = if cfg!(miri) { 32 } else { 16_384 };
+
+    fn table() -> Table {
+        Table::of_lines(LINES, true).unwrap()
+    }
+
     fn entry(score: Score, depth: i32) -> Entry {
         let best = Some(Move::board(Square::new(3), Square::new(4), true));
         Entry { best, score, bound: Bound::Lower, eval: Some(-250), depth, pv: depth % 2 == 1 }
@@ -315,8 +325,7 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_found() {
-        let table = Table::new(1, true).unwrap();
-        assert_eq!(table.mib(), 1);
+        let table = table();
         assert_eq!(table.probe(7, 0), None);
         for score in [0, 123, -20_000, 20_000] {
             for bound in [Bound::Exact, Bound::Lower, Bound::Upper] {
@@ -331,7 +340,7 @@ mod tests {
 
     #[test]
     fn certain_scores_count_from_the_position() {
-        let table = Table::new(1, true).unwrap();
+        let table = table();
         table.store(1, 5, entry(MATE - 9, 3));
         assert_eq!(table.probe(1, 2).unwrap().score, MATE - 6);
         table.store(2, 5, entry(9 - MATE, 3));
@@ -342,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_torn_entry_matches_no_key() {
-        let table = Table::new(1, true).unwrap();
+        let table = table();
         table.store(11, 0, entry(50, 3));
         table.store(11, 0, entry(60, 9));
         let [check, data] = &table.entries_of(11)[0];
@@ -359,12 +368,11 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "would take Miri too long; it is for the thread sanitizer")]
     fn threads_that_write_to_one_line_never_make_an_entry_of_two() {
         // Twice as many positions as the line has room for, and each is written by all threads.
         const KEYS: u64 = 2 * ENTRIES as u64;
-        let rounds = 100_000;
-        let table = Table::new(1, false).unwrap();
+        let rounds = if cfg!(miri) { 200 } else { 100_000 };
+        let table = table();
         let work = |thread: u64| {
             let mut state = thread;
             let mut random = || {
@@ -393,7 +401,7 @@ mod tests {
 
     #[test]
     fn the_shallowest_and_oldest_goes_first() {
-        let mut table = Table::new(1, true).unwrap();
+        let mut table = table();
         for key in 0..4 {
             table.store(key, 0, entry(key as Score, 10 + key as i32));
         }
@@ -410,7 +418,7 @@ mod tests {
 
     #[test]
     fn exact_scores_stay_longer_and_mates_at_a_glance_go_first() {
-        let table = Table::new(1, true).unwrap();
+        let table = table();
         let of = |bound, depth| Entry { bound, ..entry(0, depth) };
         table.store(1, 0, of(Bound::Exact, 6));
         table.store(2, 0, of(Bound::Exact, MAX_PLY as i32));
@@ -425,7 +433,7 @@ mod tests {
 
     #[test]
     fn a_position_keeps_its_deep_result_and_its_move() {
-        let mut table = Table::new(1, true).unwrap();
+        let mut table = table();
         let of = |bound, depth, best| Entry { bound, best, ..entry(0, depth) };
         let depth = |table: &Table| table.probe(7, 0).map(|entry| entry.depth);
         let known = entry(0, 0).best;
@@ -445,7 +453,7 @@ mod tests {
 
     #[test]
     fn generations_come_round_again() {
-        let mut table = Table::new(1, true).unwrap();
+        let mut table = table();
         for _ in 1..GENERATIONS {
             table.age();
         }
@@ -461,8 +469,8 @@ mod tests {
 
     #[test]
     fn a_prefetch_changes_nothing_whatever_the_key() {
-        for mib in [1, 3] {
-            let table = Table::new(mib, true).unwrap();
+        for lines in [LINES, 3 * LINES] {
+            let table = Table::of_lines(lines, true).unwrap();
             for key in [0, 1, u64::MAX / 2, u64::MAX] {
                 table.prefetch(key);
                 assert_eq!(table.probe(key, 0), None);
@@ -475,7 +483,7 @@ mod tests {
 
     #[test]
     fn fullness_is_in_thousandths_of_the_table() {
-        let table = Table::new(1, true).unwrap();
+        let table = table();
         let entries = (table.lines * ENTRIES) as u64;
         for permille in [100, 250, 500, 750] {
             // Keys that are spread evenly over the lines, so that none is lost.
@@ -489,19 +497,26 @@ mod tests {
 
     #[test]
     fn fullness_counts_the_current_search() {
-        let mut table = Table::new(1, true).unwrap();
+        let mut table = table();
         assert_eq!(table.hashfull(), 0);
-        for i in 0..1_000_000_u64 {
+        for i in 0..60 * LINES as u64 {
             table.store(i.wrapping_mul(0x9e37_79b9_7f4a_7c15), 0, entry(0, 1));
         }
         assert!(table.hashfull() > 990);
         table.age();
         assert_eq!(table.hashfull(), 0);
         assert_eq!(table.entries(0).as_ptr().align_offset(LINE_BYTES), 0);
+    }
+
+    #[test]
+    fn its_size_is_in_mib() {
+        assert_eq!(Table::new(0, true).unwrap().mib(), 1);
+        assert_eq!(Table::new(3, true).unwrap().mib(), 3);
         assert_eq!(Table::new(usize::MAX, true).unwrap_err(), OutOfMemory { mib: usize::MAX });
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no pages")]
     fn large_pages_are_had_only_where_asked_for_and_one_fits_in() {
         let in_large_pages = |mib, wanted| Table::new(mib, wanted).unwrap().in_large_pages();
         assert!(!in_large_pages(1, true));
