@@ -1,6 +1,6 @@
 //! The driver of a search: sets the workers to work, reports, and decides when the answer is good enough.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -12,7 +12,7 @@ use super::root_mate::{Looks, MateFinder};
 use super::skill::{Handicap, Level};
 use super::time::Certainty;
 use super::tt::Table;
-use super::worker::{Memory, NodeCounter, Shared, Worker};
+use super::worker::{Memory, Shared, Worker};
 use super::{Answer, Report, SearchOptions};
 use crate::eval::embedded;
 use crate::eval::network::Network;
@@ -234,11 +234,7 @@ impl<V: Variant> Searcher<V> {
 
         self.table.age();
         stopper.pondering = limits.ponder;
-        let shared = Shared {
-            table: &self.table,
-            stop: AtomicBool::new(false),
-            nodes: self.memories.iter().map(|_| NodeCounter::default()).collect(),
-        };
+        let shared = Shared::new(&self.table, self.memories.len(), limits);
         let Some((main_memory, helper_memories)) = self.memories.split_first_mut() else {
             unreachable!("there is a memory for the main thread")
         };

@@ -91,11 +91,11 @@ impl<'a> Stopper<'a> {
         (left, self.control.interruption(self.pondering))
     }
 
-    /// Called at each node.
+    /// Called at each node; if the nodes of helpers count too, with what is shared with them.
     #[inline]
-    pub(super) fn should_stop(&mut self, nodes: u64, shared: &Shared<'_>, id: usize) -> bool {
+    pub(super) fn should_stop(&mut self, nodes: u64, helped: Option<&Shared<'_>>) -> bool {
         if let Some(limit) = self.limits.nodes.filter(|_| !self.pondering)
-            && (nodes >= limit || nodes.is_multiple_of(POLL_EVERY) && nodes + shared.nodes_of_others(id) >= limit)
+            && (nodes >= limit || helped.is_some_and(|shared| shared.have_reached(limit, nodes, 0)))
         {
             return true;
         }

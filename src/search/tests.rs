@@ -103,6 +103,13 @@ fn nodes_are_counted_and_kept_to() {
         let counted = reports.last().unwrap().nodes;
         assert!(counted <= nodes.max(1), "{counted} of {nodes}");
     }
+    // More threads than most machines have: what one has counted, the others do not know at once.
+    for nodes in [100, 5_000, 50_000] {
+        let options = SearchOptions { threads: 64, hash_mib: 1, ..options() };
+        let (reports, _) = search(&start, &Limits::nodes(nodes), &options);
+        let Report { depth, nodes: counted, .. } = reports.last().unwrap();
+        assert!(*depth > 0 && *counted <= nodes * 5 / 4 + 64, "{counted} of {nodes}");
+    }
 }
 
 /// Whether the side to move wins within `plies`, by trying everything; having no move loses, in check or not.

@@ -6,6 +6,7 @@ use arrayvec::ArrayVec;
 
 use super::correction::{Corrections, Slots};
 use super::history::{History, NO_MOVE, piece_to};
+use super::limits::Limits;
 use super::root::{RootMove, Stopper};
 use super::stack::Stack;
 use super::tt::{Bound, Entry, Table};
@@ -28,13 +29,32 @@ pub(super) struct Shared<'a> {
     pub table: &'a Table,
     pub stop: AtomicBool,
     pub nodes: Vec<NodeCounter>,
+    /// Nodes after which helpers stop, those of all threads counted.
+    limit: Option<u64>,
+    /// A thread tells its count whenever none of these bits is set in it.
+    tell_mask: u64,
 }
 
-impl Shared<'_> {
+impl<'a> Shared<'a> {
+    pub(super) fn new(table: &'a Table, threads: usize, limits: &Limits) -> Self {
+        // A ponder hit may lie ahead, and the limit counts from then on: that is for the main thread to see.
+        let limit = limits.nodes.filter(|_| !limits.ponder);
+        // What is not told yet may be an eighth of the limit.
+        let tell_every = limit.map_or(TELL_EVERY, |limit| (limit / (8 * threads as u64)).clamp(1, TELL_EVERY));
+        let nodes = (0..threads).map(|_| NodeCounter::default()).collect();
+        Self { table, stop: AtomicBool::new(false), nodes, limit, tell_mask: (1 << tell_every.ilog2()) - 1 }
+    }
+
     /// Moves made by the other threads, as they last told.
     pub(super) fn nodes_of_others(&self, id: usize) -> u64 {
         let others = self.nodes.iter().enumerate().filter(|&(other, _)| other != id);
         others.map(|(_, counter)| counter.0.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Whether a thread that has made so many moves finds that all together have reached a limit.
+    #[inline]
+    pub(super) fn have_reached(&self, limit: u64, nodes: u64, id: usize) -> bool {
+        nodes & self.tell_mask == 0 && nodes + self.nodes_of_others(id) >= limit
     }
 }
 
@@ -55,7 +75,7 @@ impl<V: Variant> Memory<V> {
 /// A line of play.
 pub(super) type Line = ArrayVec<Move, { MAX_PLY + 1 }>;
 
-/// Every so many nodes a helper tells its count.
+/// Every so many nodes a thread tells its count, or more often if it is to stop after a number of them. A power of two.
 const TELL_EVERY: u64 = 256;
 
 /// One thread's state during one search.
@@ -114,7 +134,7 @@ impl<'a, V: Variant> Worker<'a, V> {
     #[inline]
     pub(super) fn make(&mut self, ply: usize, mv: Move) {
         self.nodes += 1;
-        if self.nodes.is_multiple_of(TELL_EVERY) {
+        if self.nodes & self.shared.tell_mask == 0 {
             self.shared.nodes[self.id].0.store(self.nodes, Ordering::Relaxed);
         }
         let piece_to = piece_to(self.position.board(), mv);
@@ -141,8 +161,13 @@ impl<'a, V: Variant> Worker<'a, V> {
     #[inline]
     pub(super) fn should_stop(&mut self) -> bool {
         if !self.stopped {
-            self.stopped = self.shared.stop.load(Ordering::Relaxed)
-                || self.stopper.as_mut().is_some_and(|stopper| stopper.should_stop(self.nodes, self.shared, self.id));
+            let (shared, nodes, id) = (self.shared, self.nodes, self.id);
+            self.stopped = shared.stop.load(Ordering::Relaxed)
+                || match &mut self.stopper {
+                    // Helpers may be quick to use up what all have: the main thread still looks at every move once.
+                    Some(stopper) => stopper.should_stop(nodes, Some(shared).filter(|_| self.root_depth > 1)),
+                    None => shared.limit.is_some_and(|limit| shared.have_reached(limit, nodes, id)),
+                };
         }
         self.stopped
     }
