@@ -4,16 +4,12 @@ mod common;
 
 use std::process::{Command, Output};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use common::{LATE, SOON, START, Session, info_of, measure, position};
+use common::{LATE, SOON, START, Session, info_of, measure, ms, position};
 use kozuka::engine::{AnyPosition, GameId};
 use kozuka::position::{Reason, Rules};
 use rsshogi_usi::{MateScore, ScoreValue};
-
-const fn ms(milliseconds: u64) -> Duration {
-    Duration::from_millis(milliseconds)
-}
 
 /// A position of 9x9 on which the solver works for minutes.
 const HARD: &str = "4k4/9/9/9/9/9/9/9/4K4 b RBSN4Prb4g3s3n4l14p 1";

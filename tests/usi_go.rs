@@ -3,14 +3,10 @@
 
 mod common;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use common::{LATE, SOON, START, Session, measure, position};
+use common::{LATE, SOON, START, Session, measure, ms, position};
 use rsshogi_usi::{MateScore, ScoreValue};
-
-const fn ms(milliseconds: u64) -> Duration {
-    Duration::from_millis(milliseconds)
-}
 
 fn mate_of(info: &rsshogi_usi::InfoCommand) -> Option<i32> {
     match info.score.as_ref()?.value {

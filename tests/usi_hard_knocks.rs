@@ -4,16 +4,12 @@
 mod common;
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use common::{LATE, SOON, START, Session, measure, position};
+use common::{LATE, SOON, START, Session, measure, ms, position};
 use kozuka::search::{Budget, Clock, Limits};
 use kozuka::types::Color;
 use rsshogi_usi::{InfoCommand, MateScore, ScoreValue};
-
-const fn ms(milliseconds: u64) -> Duration {
-    Duration::from_millis(milliseconds)
-}
 
 /// A score as a number, mates beyond all others.
 fn score_of(info: &InfoCommand) -> i32 {

@@ -6,14 +6,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{LATE, SOON, START, Session, info_of, kozuka, measure, position};
+use common::{LATE, SOON, START, Session, info_of, kozuka, measure, ms, position};
 use kozuka::engine::{AnyPosition, GameId};
 use kozuka::position::Rules;
 use rsshogi_usi::{UsiCommand, UsiOptionKind, format_command, parse_line};
-
-const fn ms(milliseconds: u64) -> Duration {
-    Duration::from_millis(milliseconds)
-}
 
 /// Sends lines with nothing after them, closes the input, and returns what the engine wrote before it ended.
 fn piped(input: &[u8], timeout: Duration) -> Vec<String> {

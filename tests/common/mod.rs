@@ -20,6 +20,11 @@ pub const SOON: Duration = Duration::from_secs(2);
 /// What must happen at all may take so long.
 pub const LATE: Duration = Duration::from_secs(20);
 
+/// So many milliseconds.
+pub const fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
 /// The start position of minishogi.
 pub const START: &str = "rbsgk/4p/5/P4/KGSBR b - 1";
 

@@ -42,13 +42,14 @@ impl FromStr for TimeControl {
         let mut control = Self::default();
         let mut named = Vec::new();
         for part in text.split(',').map(str::trim) {
-            let name = part.split_once('=').map(|(name, _)| name);
+            let pair = part.split_once('=');
+            let name = pair.map(|(name, _)| name);
             // Of two values of one kind, neither is more likely to be meant.
             if named.contains(&name) {
                 return Err(bad());
             }
             named.push(name);
-            match part.split_once('=') {
+            match pair {
                 Some(("byoyomi", value)) => {
                     control.byoyomi = seconds(value).ok_or_else(bad)?;
                     control.base.get_or_insert(Duration::ZERO);
