@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use kozuka::engine::GameId;
-use kozuka::tools::{bench, datagen, matches, mate, perft, play, train};
+use kozuka::tools::{bench, datagen, matches, mate, perft, play, rescore, train};
 use kozuka::usi;
 
 /// A minishogi and shogi engine. Without a subcommand it speaks USI on the standard streams.
@@ -34,6 +34,8 @@ enum Command {
     Match(Box<matches::MatchArgs>),
     /// Make training positions by self-play
     Datagen(datagen::DatagenArgs),
+    /// Search the positions of datagen once more, to learn from better scores
+    Rescore(rescore::RescoreArgs),
     /// Train a network on such positions
     Train(train::TrainArgs),
     /// Tune the numbers of the search
@@ -52,8 +54,10 @@ fn main() -> ExitCode {
     };
     let result: Result<bool, Box<dyn Error>> = match &cli.command {
         // Their positions, openings and network are those of one game.
-        Some(Command::Bench(_) | Command::Datagen(_) | Command::Train(_)) if cli.variant != GameId::Minishogi => {
-            Err("bench, datagen and train know minishogi only".into())
+        Some(Command::Bench(_) | Command::Datagen(_) | Command::Rescore(_) | Command::Train(_))
+            if cli.variant != GameId::Minishogi =>
+        {
+            Err("bench, datagen, rescore and train know minishogi only".into())
         }
         None => {
             usi::run(cli.variant);
@@ -67,6 +71,7 @@ fn main() -> ExitCode {
             Err(error) => Err(error.into()),
         },
         Some(Command::Datagen(args)) => datagen::run(args).map(|()| true).map_err(Into::into),
+        Some(Command::Rescore(args)) => rescore::run(args).map(|()| true).map_err(Into::into),
         #[cfg(feature = "tune")]
         Some(Command::Tune(args)) => return ExitCode::from(kozuka::tools::tune::run(args, cli.variant)),
         Some(Command::Train(args)) => train::run(args).map(|()| true).map_err(Into::into),

@@ -101,6 +101,7 @@ fn tools_that_know_one_game_say_so_and_threads_have_a_limit() {
     for arguments in [
         &["bench", "--variant", "shogi"][..],
         &["datagen", "--variant", "shogi", "--out", "nowhere"],
+        &["rescore", "--variant", "shogi", "nothing", "--out", "nowhere"],
         &["train", "--variant", "shogi", "nothing", "--out", "nowhere"],
     ] {
         let output = kozuka(arguments);

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::{Board, Position, Rules};
-use crate::types::{Bitboard, Color, Piece, PieceType, Square};
+use crate::types::{Bitboard, Color, Hand, Piece, PieceType, Square};
 use crate::variant::Variant;
 
 /// What is wrong with an SFEN, and where.
@@ -179,6 +179,18 @@ fn read_hands<V: Variant>(field: &str) -> Result<Vec<(Color, PieceType, usize)>,
     if digits.is_empty() { Ok(held) } else { Err(error(&digits)) }
 }
 
+/// Whether the game has so many pieces of each kind, with those that `held` tells in both hands.
+fn check_counts<V: Variant>(board: &Board<V>, held: impl Fn(PieceType) -> usize) -> Result<(), SfenError> {
+    for &(kind, limit) in V::PIECES.iter().filter(|(kind, _)| *kind != PieceType::King) {
+        let promoted = kind.promoted().map_or(0, |kind| board.of_kind(kind).count());
+        let found = board.of_kind(kind).count() + promoted + held(kind);
+        if found > limit {
+            return Err(SfenError::TooMany { letter: kind.letter(), found, limit });
+        }
+    }
+    Ok(())
+}
+
 fn check<V: Variant>(board: &Board<V>) -> Result<(), SfenError> {
     for color in Color::ALL {
         let found = board.pieces(color, PieceType::King).count();
@@ -242,14 +254,7 @@ impl<V: Variant> Position<V> {
         if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(SfenError::MoveNumber(number.to_owned()));
         }
-        for &(kind, limit) in V::PIECES.iter().filter(|(kind, _)| *kind != PieceType::King) {
-            let promoted = kind.promoted().map_or(0, |kind| board.of_kind(kind).count());
-            let in_hands: usize = held.iter().filter(|(_, held, _)| *held == kind).map(|(_, _, count)| count).sum();
-            let found = board.of_kind(kind).count() + promoted + in_hands;
-            if found > limit {
-                return Err(SfenError::TooMany { letter: kind.letter(), found, limit });
-            }
-        }
+        check_counts(&board, |kind| held.iter().filter(|(_, held, _)| *held == kind).map(|(_, _, count)| count).sum())?;
         for (color, kind, count) in held {
             for _ in 0..count {
                 board.give(color, kind);
@@ -257,6 +262,33 @@ impl<V: Variant> Position<V> {
         }
         check(&board)?;
         Ok(Self::from_board(board, rules, number.parse().unwrap_or(u32::MAX).max(1)))
+    }
+
+    /// Puts pieces on an empty board and others into the hands of Black and White; the move number is 1.
+    ///
+    /// # Errors
+    /// Whatever would make the position unplayable: see [`SfenError`].
+    pub fn from_pieces(
+        pieces: impl IntoIterator<Item = (Square, Piece)>,
+        hands: [Hand; 2],
+        side_to_move: Color,
+        rules: Rules,
+    ) -> Result<Self, SfenError> {
+        let mut board = Board::empty();
+        for (square, piece) in pieces {
+            board.put(piece, square);
+        }
+        check_counts(&board, |kind| hands.iter().map(|hand| hand.count(kind)).sum())?;
+        for (color, hand) in Color::ALL.into_iter().zip(hands) {
+            for kind in PieceType::HAND {
+                (0..hand.count(kind)).for_each(|_| board.give(color, kind));
+            }
+        }
+        if side_to_move == Color::White {
+            board.pass();
+        }
+        check(&board)?;
+        Ok(Self::from_board(board, rules, 1))
     }
 
     /// The position as SFEN, with hands in the usual order: rook, bishop, gold, silver, knight, lance, pawn.

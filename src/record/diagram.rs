@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use crate::position::Board;
+use crate::position::{Board, Position, Rules, SfenError};
 use crate::types::{Color, Hand, Piece, PieceType, Square};
 use crate::variant::Variant;
 
@@ -25,6 +25,14 @@ impl Diagram {
     pub fn of<V: Variant>(board: &Board<V>) -> Self {
         let pieces = board.occupied().filter_map(|square| Some((square, board.piece_on(square)?))).collect();
         Self { pieces, hands: Color::ALL.map(|color| board.hand(color)), side_to_move: board.side_to_move() }
+    }
+
+    /// The position that it shows, with nothing known of the moves that led there.
+    ///
+    /// # Errors
+    /// Whatever would make it unplayable: see [`SfenError`].
+    pub fn position<V: Variant>(&self, rules: Rules) -> Result<Position<V>, SfenError> {
+        Position::from_pieces(self.pieces.iter().copied(), self.hands, self.side_to_move, rules)
     }
 
     /// Where that side's king stands.

@@ -8,6 +8,7 @@ pub mod mate;
 pub mod openings;
 pub mod perft;
 pub mod play;
+pub mod rescore;
 #[cfg(any(feature = "tune", test))]
 pub mod spsa;
 pub mod train;

@@ -180,6 +180,11 @@ impl<V: Variant + Sync> Data<V> {
         self.records.shrink_to_fit();
     }
 
+    /// All positions that are worth learning from, packed, in the order of the files.
+    pub fn records(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.records.chunks_exact(const { record_bytes::<V>() })
+    }
+
     /// The position with that number, its target being `score_weight` parts score and the rest result.
     ///
     /// Numbers come from [`Data::training`] and [`Data::validation`].
