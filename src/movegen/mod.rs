@@ -24,7 +24,6 @@ mod checks;
 mod declare;
 mod generate;
 mod legal;
-mod mate_in_one;
 mod outcome;
 pub mod perft;
 
@@ -32,7 +31,6 @@ pub use checks::{CheckInfo, checking_moves};
 pub use declare::can_declare_win;
 pub use generate::{Sink, generate, promotion_zone};
 pub use legal::{check_evasion_squares, is_legal};
-pub use mate_in_one::mate_in_one;
 pub use outcome::outcome;
 
 use crate::position::{Board, Position, Threats};

@@ -128,15 +128,6 @@ impl<V: Variant> Worker<'_, V> {
         }
 
         let info = CheckInfo::of(self.position.board());
-        if mate_in_one() >= 1
-            && !in_check
-            && excluded.is_none()
-            && table_move.is_none()
-            && let Some(score) = self.mate_now::<PV>(ply, &info)
-        {
-            return score;
-        }
-
         let slots = Corrections::slots(self.position.board(), &self.stack, ply);
         let raw_eval = self.raw_eval(known);
         let eval = raw_eval.map(|raw| self.correct(raw, &slots));

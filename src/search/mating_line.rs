@@ -5,7 +5,7 @@
 
 use super::tt::Bound;
 use super::worker::Worker;
-use crate::movegen::{CheckInfo, is_legal, legal_moves, mate_in_one};
+use crate::movegen::{checking_moves, has_legal_move, is_legal, legal_moves};
 use crate::types::score::{MAX_EVAL, MAX_PLY, is_mate, mate_in};
 use crate::types::{Move, Score};
 use crate::variant::Variant;
@@ -73,10 +73,13 @@ impl<V: Variant> Worker<'_, V> {
         if let Some(entry) = mates {
             return entry.best.filter(|&mv| is_legal(&self.position, mv)).map(|mv| (entry.score, mv));
         }
-        if self.position.in_check() {
-            return None;
-        }
-        let info = CheckInfo::of(self.position.board());
-        mate_in_one(&mut self.position, &info).map(|mv| (mate_in(1), mv))
+        let checks = checking_moves(self.position.board(), self.position.threats());
+        let mate = checks.into_iter().find(|&mv| {
+            self.position.do_move(mv);
+            let mates = !has_legal_move(&self.position);
+            self.position.undo_move();
+            mates
+        });
+        mate.map(|mv| (mate_in(1), mv))
     }
 }

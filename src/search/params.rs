@@ -201,6 +201,4 @@ parameters! {
     correction_generals = 29 in 0..=128;
     /// Share of the correction by the last two moves.
     correction_moves = 16 in 0..=128;
-    /// Whether nodes look for a mate in one: 0 never, 1 in the main search, 2 in quiescence too.
-    mate_in_one = 2 in 0..=2;
 }

@@ -2,7 +2,7 @@
 
 use super::alphabeta::settles;
 use super::correction::Corrections;
-use super::params::{mate_in_one, quiescence_margin};
+use super::params::quiescence_margin;
 use super::picker::{Picker, Rest, is_tactical};
 use super::see::{gain, see_at_least};
 use super::tt::{Bound, Entry};
@@ -44,15 +44,6 @@ impl<V: Variant> Worker<'_, V> {
         }
 
         let info = CheckInfo::of(self.position.board());
-        if mate_in_one() >= 2
-            && checks
-            && !in_check
-            && known.is_none()
-            && let Some(score) = self.mate_now::<PV>(ply, &info)
-        {
-            return score;
-        }
-
         let old_alpha = alpha;
         let raw_eval = self.raw_eval(known);
         let eval = raw_eval.map(|raw| {

@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::types::score::{CERTAIN_BOUND, MAX_PLY};
+use crate::types::score::CERTAIN_BOUND;
 use crate::types::{Move, Score};
 
 /// What a stored score says about the true one.
@@ -273,8 +273,6 @@ impl Table {
             let age = i32::from(self.generation.wrapping_sub(generation_of(data)) & (GENERATIONS - 1));
             let depth = (data >> 48 & 0xff) as i32;
             let plies = match data >> 62 {
-                // What holds at any depth was found at a glance, and will be again.
-                _ if depth >= MAX_PLY as i32 => 1,
                 EXACT => depth + 2,
                 _ => depth,
             };
@@ -417,18 +415,18 @@ mod tests {
     }
 
     #[test]
-    fn exact_scores_stay_longer_and_mates_at_a_glance_go_first() {
+    fn exact_scores_stay_longer() {
         let table = table();
         let of = |bound, depth| Entry { bound, ..entry(0, depth) };
         table.store(1, 0, of(Bound::Exact, 6));
-        table.store(2, 0, of(Bound::Exact, MAX_PLY as i32));
-        table.store(3, 0, of(Bound::Lower, 7));
-        table.store(4, 0, of(Bound::Upper, 9));
+        table.store(2, 0, of(Bound::Lower, 7));
+        table.store(3, 0, of(Bound::Upper, 9));
+        table.store(4, 0, of(Bound::Lower, 20));
         let kept = |table: &Table| (1..=6).filter(|&key| table.probe(key, 0).is_some()).collect::<Vec<_>>();
         table.store(5, 0, entry(0, 20));
         assert_eq!(kept(&table), [1, 3, 4, 5]);
         table.store(6, 0, entry(0, 20));
-        assert_eq!(kept(&table), [1, 4, 5, 6]);
+        assert_eq!(kept(&table), [3, 4, 5, 6]);
     }
 
     #[test]

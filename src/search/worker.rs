@@ -9,12 +9,12 @@ use super::history::{History, NO_MOVE, piece_to};
 use super::limits::Limits;
 use super::root::{RootMove, Stopper};
 use super::stack::Stack;
-use super::tt::{Bound, Entry, Table};
+use super::tt::{Entry, Table};
 use crate::eval::Evaluator;
 use crate::eval::network::Network;
-use crate::movegen::{CheckInfo, has_legal_move, is_legal, mate_in_one};
+use crate::movegen::{has_legal_move, is_legal};
 use crate::position::{Outcome, Position};
-use crate::types::score::{DRAW, MAX_EVAL, MAX_PLY, RULE_WIN, mate_in, mated_in};
+use crate::types::score::{DRAW, MAX_EVAL, MAX_PLY, RULE_WIN, mated_in};
 use crate::types::{Move, Score};
 use crate::variant::Variant;
 
@@ -228,20 +228,6 @@ impl<'a, V: Variant> Worker<'a, V> {
                 break;
             }
         }
-    }
-
-    /// The score of a node whose side to move, not in check, mates at once; the table and the line are told.
-    #[inline]
-    pub(super) fn mate_now<const PV: bool>(&mut self, ply: usize, info: &CheckInfo<V>) -> Option<Score> {
-        let mv = mate_in_one(&mut self.position, info)?;
-        let score = mate_in(ply + 1);
-        let entry = Entry { best: Some(mv), score, bound: Bound::Exact, eval: None, depth: MAX_PLY as i32, pv: PV };
-        self.shared.table.store(self.position.key(), ply, entry);
-        if PV {
-            self.lines[ply + 1].clear();
-            self.extend_line(ply, mv);
-        }
-        Some(score)
     }
 
     /// The uncorrected evaluation, from the table if it is there; `None` in check.
