@@ -89,9 +89,10 @@ fn hands_that_cannot_be() {
     mini("4k/5/5/5/K4 b P2 1", hands("2", "P2"), &["'2'", "'P2'"]);
     mini("4k/5/5/5/K4 b 0P 1", hands("0P", "0P"), &["'0P'"]);
     mini("4k/5/5/5/K4 b -P 1", hands("-", "-P"), &["'-'", "'-P'"]);
-    // A count that overflows every integer.
-    let huge = format!("4k/5/5/5/K4 b {}P 1", "9".repeat(100));
-    assert!(matches!(read::<Minishogi>(&huge), Err(TooMany { letter: 'P', limit: 2, .. })));
+    // Counts that overflow integers are told as they were given.
+    for huge in ["4294967297P".to_owned(), "9".repeat(100) + "P"] {
+        mini(&format!("4k/5/5/5/K4 b {huge} 1"), hands(&huge, &huge), &[&huge]);
+    }
 }
 
 #[test]

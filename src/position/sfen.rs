@@ -164,14 +164,13 @@ fn read_hands<V: Variant>(field: &str) -> Result<Vec<(Color, PieceType, usize)>,
         let kind = PieceType::from_letter(letter)
             .filter(|&kind| kind != PieceType::King && V::KINDS >> kind as u16 & 1 != 0)
             .ok_or_else(|| error(&letter.to_string()))?;
-        // A count beyond any game is refused later, with its kind named.
+        // A count beyond any game is refused later, with its kind named, if it is a number that can be told.
         let count = match digits.as_str() {
             "" => 1,
-            text => text.parse().unwrap_or(u32::MAX),
+            text => {
+                text.parse().ok().filter(|&count: &u32| count > 0).ok_or_else(|| error(&format!("{digits}{letter}")))?
+            }
         };
-        if count == 0 {
-            return Err(error(&format!("{digits}{letter}")));
-        }
         let color = if letter.is_ascii_uppercase() { Color::Black } else { Color::White };
         held.push((color, kind, count as usize));
         digits.clear();

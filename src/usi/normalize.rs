@@ -102,7 +102,11 @@ fn interpret(raw: &[u8]) -> Input {
         Ok(_) => None,
         Err(error) if matches!(error.kind(), ParseErrorKind::UnknownCommand { .. }) => None,
         Err(error) => {
-            notices.push(format!("unreadable command: {}", clip(&error.to_string(), 3 * ECHO_CHARS)));
+            let what = match line.starts_with("position") {
+                true => "bad position, keeping the old one",
+                false => "unreadable command",
+            };
+            notices.push(format!("{what}: {}", clip(&error.to_string(), 3 * ECHO_CHARS)));
             return Input { command: None, clocks, notices };
         }
     };
@@ -421,7 +425,7 @@ mod tests {
             "position nowhere",
             "position startpos 4e4d",
         ] {
-            assert!(refused(line.as_bytes()).starts_with("unreadable command"), "{line}");
+            assert!(refused(line.as_bytes()).starts_with("bad position, keeping the old one"), "{line}");
         }
     }
 

@@ -129,9 +129,11 @@ fn resume_neither_loses_nor_doubles() {
 fn resume_refuses_other_settings() {
     let dir = directory();
     let (_, out) = file(&dir, "out.jsonl");
+    let folder = dir.path().to_str().expect("a path");
     run("plain", "plain", &with(NODES, &["--games", "2", "--out", &out]));
     for (more, part) in [
-        (&["--games", "2", "--out", &out][..], "exists"),
+        (&["--games", "2", "--out", folder, "--resume"][..], "is a directory"),
+        (&["--games", "2", "--out", &out], "exists"),
         (&["--games", "2", "--out", &out, "--resume", "--random-plies", "2"], "openings"),
         (&["--games", "2", "--out", &out, "--resume", "--ponder"], "ponder"),
         (&["--games", "1", "--out", &out, "--resume"], "--games 1 would leave games out"),

@@ -245,6 +245,9 @@ fn header(args: &MatchArgs, game: GameId, rules: Rules, openings: &Openings) -> 
 /// The record to go on with, if there is to be one.
 fn recorded(args: &MatchArgs, header: &Header, schedule: &Schedule) -> Result<Option<Record>, MatchError> {
     let Some(path) = args.out.as_ref().filter(|path| path.exists()) else { return Ok(None) };
+    if path.is_dir() {
+        return Err(MatchError::Arguments(format!("{} is a directory; --out names a file", path.display())));
+    }
     if !args.resume {
         let text = format!("{} exists; go on with it by --resume, or choose another --out", path.display());
         return Err(MatchError::Arguments(text));
