@@ -84,9 +84,15 @@ class XBoard:
             if self.process.poll() is not None:
                 break
             time.sleep(0.1)
-        said = "\n".join(self.sent()[-30:])
-        output = (self.directory / "output").read_text()
-        fail(f"waited in vain for {what} ({pattern}); {self.process.poll()}\n{said}\n{output}")
+        self.fail_with(f"waited in vain for {what} ({pattern})")
+
+    def fail_with(self, message):
+        """Fails with all that tells why."""
+        code = self.process.poll()
+        state = "XBoard is running" if code is None else f"XBoard has ended with {code}"
+        debug = self.debug.read_text(errors="replace").splitlines()[-20:] if self.debug.exists() else []
+        output = (self.directory / "output").read_text(errors="replace")
+        fail("\n".join([message, state, "dialogue:", *self.sent()[-30:], "debug file:", *debug, "output:", output]))
 
     def number(self, pattern):
         return sum(bool(re.search(pattern, line)) for line in self.sent())
@@ -139,7 +145,7 @@ def match(kozuka, directory, record):
     try:
         while not game_file.exists() or game_file.read_text(errors="replace").count("[Result ") < GAMES:
             if time.monotonic() > deadline or board.process.poll() not in (None, 0):
-                fail("the match does not end\n" + "\n".join(board.sent()[-20:]))
+                board.fail_with("the match does not end")
             time.sleep(0.2)
         # Both Kozukas are told of the end before XBoard leaves.
         time.sleep(2)
