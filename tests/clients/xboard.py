@@ -24,7 +24,12 @@ from support import RECORDER, command_line, fail, lacking, options
 PACKAGES = {"xboard": "xboard", "uci2wb": "uci2wb", "Xvfb": "xvfb", "xdotool": "xdotool"}
 PIECES = "P.BR.S...G.+.++.+Kp.br.s...g.+.++.+k"
 COMPLAINTS = "llegal move|Unrecognized|false claim|exited unexpectedly|violation"
+# Lines of the debug file that tell nothing of who waits for whom.
+CHATTER = re.compile(r"engine said: info|promoChar|LegalDrop|Impossible|<\w+ *: +\d+ +-?\d+ +\d+ +\d+ ")
 GAMES = 3
+# So often a match is begun that comes to a stop because of UCI2WB, and after so many seconds without a move.
+ATTEMPTS = 3
+STUCK = 20
 # Seconds that a step may take on a machine that is busy with other things.
 PATIENCE = 60
 
@@ -46,20 +51,21 @@ class XBoard:
         self.directory = directory / name
         self.directory.mkdir()
         # UCI2WB cuts the command of an engine at blanks, so there is one word to start it by.
-        self.engine = self.directory / "engine"
         here = shlex.quote(str(self.directory))
-        self.engine.write_text(
-            f"#!/bin/sh\nexec {shlex.join(RECORDER)} {here}/$(date +%s%N).usi {shlex.quote(str(kozuka))}\n"
-        )
-        self.engine.chmod(0o755)
+        for name, ending in [("engine", "usi"), ("opponent", "opponent")]:
+            engine = self.directory / name
+            engine.write_text(
+                f"#!/bin/sh\nexec {shlex.join(RECORDER)} {here}/$(date +%s%N).{ending} {shlex.quote(str(kozuka))}\n"
+            )
+            engine.chmod(0o755)
         (self.directory / "mini.fen").write_text("rbsgk/4p/5/P4/KGSBR[-] w 0 1\n")
         self.debug = self.directory / "xboard.debug"
         command = ["xboard", "-variant", "shogi", "-boardWidth", "5", "-boardHeight", "5", "-holdingsSize", "5"]
         command += ["-pieceToCharTable", PIECES, "-lpf", "mini.fen", "-debug", "-nameOfDebugFile", str(self.debug)]
         command += ["-fcp", "uci2wb debug -s ./engine", "-popupMoveErrors", "false", *arguments]
         if opponent:
-            (self.directory / "other").symlink_to(kozuka)
-            command += ["-scp", "uci2wb -s ./other"]
+            command += ["-scp", "uci2wb -s ./opponent"]
+        self.moves, self.moved = 0, time.monotonic()
         home = os.environ | {"HOME": str(self.directory)}
         self.output = open(self.directory / "output", "w", encoding="utf-8")
         self.process = subprocess.Popen(
@@ -72,6 +78,15 @@ class XBoard:
     def sent(self):
         """What the running Kozuka was sent and said, line by line."""
         return self.logs()[-1].read_text().splitlines() if self.logs() else []
+
+    def is_stuck(self):
+        """Whether nobody has moved for a while, though neither Kozuka owes a move."""
+        logs = self.logs() + sorted(self.directory.glob("*.opponent"))
+        dialogues = [log.read_text() for log in logs]
+        moves = sum(dialogue.count("< bestmove") for dialogue in dialogues)
+        if moves != self.moves:
+            self.moves, self.moved = moves, time.monotonic()
+        return time.monotonic() > self.moved + STUCK and not any(map(owes_a_move, dialogues))
 
     def wait_for(self, what, pattern, count=1):
         """Waits until so many lines match that are not counted yet."""
@@ -90,7 +105,8 @@ class XBoard:
         """Fails with all that tells why."""
         code = self.process.poll()
         state = "XBoard is running" if code is None else f"XBoard has ended with {code}"
-        debug = self.debug.read_text(errors="replace").splitlines()[-20:] if self.debug.exists() else []
+        debug = self.debug.read_text(errors="replace").splitlines() if self.debug.exists() else []
+        debug = [line for line in debug if not CHATTER.search(line)][-60:]
         output = (self.directory / "output").read_text(errors="replace")
         fail("\n".join([message, state, "dialogue:", *self.sent()[-30:], "debug file:", *debug, "output:", output]))
 
@@ -135,22 +151,49 @@ class XBoard:
         self.process.wait()
 
 
-def match(kozuka, directory, record):
-    # UCI2WB forgets that it was told to ponder if the first game begins while it starts.
-    print("a match of three games, as sente, as gote and as sente again, with clocks and pondering")
-    game_file = directory / "games.pgn"
-    arguments = ["-mg", str(GAMES), "-tc", "0:02", "-inc", "0", "-ponder", "-matchPause", "500", "-sgf", str(game_file)]
-    board = XBoard(kozuka, directory, "match", arguments, opponent=True)
+def owes_a_move(dialogue):
+    """Whether the engine was asked for a move, by more than `go ponder`, and has not told it."""
+    asked = owed = False
+    for command in re.findall(r"^ *[\d.]+ ([<>] \S+(?: ponder)?)", dialogue, re.MULTILINE):
+        if command.startswith("> go"):
+            asked, owed = True, command != "> go ponder"
+        elif command in ("> ponderhit", "> stop"):
+            owed = asked
+        elif command == "< bestmove":
+            asked = owed = False
+    return owed
+
+
+def is_played(board, game_file):
+    """Waits for the end of the match; false if the games have come to a stop that is no engine's fault."""
     deadline = time.monotonic() + GAMES * PATIENCE
     try:
         while not game_file.exists() or game_file.read_text(errors="replace").count("[Result ") < GAMES:
+            if board.process.poll() is None and board.is_stuck():
+                return False
             if time.monotonic() > deadline or board.process.poll() not in (None, 0):
                 board.fail_with("the match does not end")
             time.sleep(0.2)
         # Both Kozukas are told of the end before XBoard leaves.
         time.sleep(2)
+        return True
     finally:
         board.kill()
+
+
+def match(kozuka, directory, record):
+    # UCI2WB forgets that it was told to ponder if the first game begins while it starts.
+    print("a match of three games, as sente, as gote and as sente again, with clocks and pondering")
+    for attempt in range(1, ATTEMPTS + 1):
+        game_file = directory / f"games-{attempt}.pgn"
+        arguments = ["-mg", str(GAMES), "-tc", "0:02", "-inc", "0", "-ponder", "-matchPause", "500", "-sgf", str(game_file)]
+        board = XBoard(kozuka, directory, f"match-{attempt}", arguments, opponent=True)
+        if is_played(board, game_file):
+            break
+        # A move that comes in the very moment in which UCI2WB lets its engine ponder can get lost in it.
+        print("  UCI2WB has kept a move to itself: both engines ponder; once more")
+    else:
+        fail("UCI2WB lets no match come to its end")
     if board.complaints():
         fail("\n".join(board.complaints()))
     games = game_file.read_text(errors="replace")
