@@ -227,7 +227,7 @@ fn play_and_lose_nothing(limit: &str, plies: usize) {
 
 #[test]
 fn no_piece_is_lost_for_nothing() {
-    play_and_lose_nothing("go nodes 4000", 16);
+    play_and_lose_nothing("go nodes 20000", 16);
 }
 
 #[test]
