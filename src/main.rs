@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use kozuka::engine::GameId;
-use kozuka::tools::{bench, datagen, matches, mate, perft, play, rescore, train};
+use kozuka::tools::{End, bench, datagen, matches, mate, perft, play, rescore, train};
 use kozuka::usi;
 
 /// A minishogi and shogi engine. Without a subcommand it speaks USI on the standard streams.
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
             return if error.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
         }
     };
-    let result: Result<bool, Box<dyn Error>> = match &cli.command {
+    let result: Result<u8, Box<dyn Error>> = match &cli.command {
         // Their positions, openings and network are those of one game.
         Some(Command::Bench(_) | Command::Datagen(_) | Command::Rescore(_) | Command::Train(_))
             if cli.variant != GameId::Minishogi =>
@@ -61,31 +61,40 @@ fn main() -> ExitCode {
         }
         None => {
             usi::run(cli.variant);
-            Ok(true)
+            Ok(0)
         }
-        Some(Command::Play(args)) => play::run(args, cli.variant).map(|()| true).map_err(Into::into),
-        Some(Command::Perft(args)) => perft::run(args, cli.variant, &mut io::stdout()).map_err(Into::into),
+        Some(Command::Play(args)) => play::run(args, cli.variant).map(|()| 0).map_err(Into::into),
+        Some(Command::Perft(args)) => {
+            perft::run(args, cli.variant, &mut io::stdout()).map(|right| u8::from(!right)).map_err(Into::into)
+        }
         Some(Command::Match(args)) => return ExitCode::from(matches::run(args, cli.variant)),
         Some(Command::Mate(args)) => match mate::run(args, cli.variant, &mut io::stdout()) {
             Ok(code) => return ExitCode::from(code),
             Err(error) => Err(error.into()),
         },
-        Some(Command::Datagen(args)) => datagen::run(args).map(|()| true).map_err(Into::into),
-        Some(Command::Rescore(args)) => rescore::run(args).map(|()| true).map_err(Into::into),
+        Some(Command::Datagen(args)) => datagen::run(args).map(exit_code).map_err(Into::into),
+        Some(Command::Rescore(args)) => rescore::run(args).map(exit_code).map_err(Into::into),
         #[cfg(feature = "tune")]
         Some(Command::Tune(args)) => return ExitCode::from(kozuka::tools::tune::run(args, cli.variant)),
-        Some(Command::Train(args)) => train::run(args).map(|()| true).map_err(Into::into),
-        Some(Command::Bench(args)) => bench::run(args, &mut io::stdout()).map(|_| true).map_err(Into::into),
+        Some(Command::Train(args)) => train::run(args).map(exit_code).map_err(Into::into),
+        Some(Command::Bench(args)) => bench::run(args, &mut io::stdout()).map(|_| 0).map_err(Into::into),
     };
     match result {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(code) => ExitCode::from(code),
         // Whoever read the output has had enough of it.
         Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("kozuka: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// What a tool that can be gone on with ends with: a script must see whether all of its work is done.
+fn exit_code(end: End) -> u8 {
+    match end {
+        End::Finished => 0,
+        End::Interrupted => 130,
     }
 }
 

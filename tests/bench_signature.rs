@@ -1,6 +1,6 @@
 //! The command line's two yardsticks: `bench`, whose node count is the signature of the search, and `perft`.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// What `kozuka bench` counts. A commit that changes it quotes the new number, as `Bench: …`.
 const SIGNATURE: u64 = 368_561;
@@ -117,4 +117,38 @@ fn tools_that_know_one_game_say_so_and_threads_have_a_limit() {
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("must be"), "{arguments:?}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_ends_with_130_and_can_be_gone_on_with() {
+    use std::time::{Duration, Instant};
+
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().to_str().unwrap();
+    let arguments = ["datagen", "--out", out, "--nodes", "20", "--threads", "1", "--positions"];
+    let command = |positions: &'static str, more: &[&'static str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kozuka"));
+        command.args(arguments).arg(positions).args(more).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let mut run = command("1000000000", &[]).spawn().unwrap();
+    let shard = directory.path().join("1-0.kzp");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !shard.exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let child = nix::unistd::Pid::from_raw(run.id().try_into().unwrap());
+    nix::sys::signal::kill(child, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    let positions = std::fs::metadata(&shard).unwrap().len();
+    assert_eq!(command("1", &["--resume"]).status().unwrap().code(), Some(0));
+    assert!(std::fs::metadata(&shard).unwrap().len() >= positions);
+}
+
+#[test]
+fn games_that_are_over_before_they_begin_are_refused() {
+    let output = kozuka(&["datagen", "--out", "nowhere", "--max-plies", "3"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("leaves nothing of a game"));
 }

@@ -14,3 +14,25 @@ pub mod spsa;
 pub mod train;
 #[cfg(feature = "tune")]
 pub mod tune;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How the work of a tool ended that can be stopped and gone on with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// All of it is done.
+    Finished,
+    /// It was interrupted; what was done is kept.
+    Interrupted,
+}
+
+impl End {
+    /// Tells the user if it was interrupted.
+    fn told(stop: &AtomicBool) -> Self {
+        if !stop.load(Ordering::Relaxed) {
+            return Self::Finished;
+        }
+        println!("stopped; the same command with --resume goes on");
+        Self::Interrupted
+    }
+}

@@ -5,7 +5,8 @@
 //! that the outcome depends neither on the number of threads nor on where a run was stopped.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,10 +14,11 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::interrupt;
 use super::train::{Data, DataError};
+use super::{End, interrupt};
 use crate::eval;
 use crate::eval::network::{Network, NetworkError};
 use crate::position::Rules;
@@ -64,6 +66,9 @@ pub enum RescoreError {
     /// The file is there and nobody said to go on with it.
     #[error("{} is there already: go on with --resume, or take another --out", .0.display())]
     Exists(PathBuf),
+    /// The file is not one that a run of this kind has begun.
+    #[error("{} was not begun by this command, with these positions, nodes and network", .0.display())]
+    OtherRun(PathBuf),
     /// The system refuses.
     #[error("{}: {error}", path.display())]
     Io {
@@ -94,18 +99,55 @@ fn takes_or_promotes(sample: &Sample, mv: Move) -> bool {
     mv.is_promotion() || !mv.is_drop() && sample.diagram.pieces.iter().any(|&(square, _)| square == mv.to())
 }
 
-/// The file to write to, and how many whole stretches it holds already.
-fn open<V: Variant>(path: &Path, resume: bool) -> Result<(File, usize), RescoreError> {
-    if path.exists() && !resume {
-        return Err(RescoreError::Exists(path.to_owned()));
+/// What determines the scores of a run; it stands beside the file, so that a run goes on with its own file only.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Settings {
+    /// A checksum of the positions.
+    data: u64,
+    positions: usize,
+    nodes: u64,
+    /// A checksum of the network; none for hand-made rules.
+    network: Option<u64>,
+}
+
+impl Settings {
+    fn new<V: Variant + Sync>(data: &Data<V>, network: Option<&Network<V>>, nodes: u64) -> Self {
+        // The same in every process of one program, which is all that it is for.
+        let mut hasher = DefaultHasher::new();
+        data.records().for_each(|record| hasher.write(record));
+        Self { data: hasher.finish(), positions: data.records().len(), nodes, network: network.map(Network::checksum) }
     }
-    let io = |error| RescoreError::Io { path: path.to_owned(), error };
-    let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(io)?;
-    let stretch = (STRETCH * const { record_bytes::<V>() }) as u64;
-    let done = file.metadata().map_err(io)?.len() / stretch;
-    file.set_len(done * stretch).map_err(io)?;
-    file.seek(SeekFrom::End(0)).map_err(io)?;
-    Ok((file, done as usize))
+}
+
+/// The file to write to, and how many of the run's stretches it holds already.
+fn open<V: Variant>(path: &Path, settings: &Settings, resume: bool) -> Result<(File, usize), RescoreError> {
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |error| RescoreError::Io { path, error }
+    };
+    let mut state = path.as_os_str().to_owned();
+    state.push(".json");
+    let state = PathBuf::from(state);
+    if path.exists() {
+        if !resume {
+            return Err(RescoreError::Exists(path.to_owned()));
+        }
+        let began = fs::read(&state).ok().and_then(|text| serde_json::from_slice::<Settings>(&text).ok());
+        if began.as_ref() != Some(settings) {
+            return Err(RescoreError::OtherRun(path.to_owned()));
+        }
+    } else {
+        fs::write(&state, serde_json::to_vec(settings).map_err(|error| io(&state)(error.into()))?)
+            .map_err(io(&state))?;
+    }
+    let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(io(path))?;
+    let size = const { record_bytes::<V>() };
+    let held = file.metadata().map_err(io(path))?.len() as usize / size;
+    // The last stretch may be a short one.
+    let done = if held >= settings.positions { settings.positions.div_ceil(STRETCH) } else { held / STRETCH };
+    file.set_len(((done * STRETCH).min(settings.positions) * size) as u64).map_err(io(path))?;
+    file.seek(SeekFrom::End(0)).map_err(io(path))?;
+    Ok((file, done))
 }
 
 /// Searches all positions of `data` again, from the stretch numbered `first` on, and hands the records to `write` in their
@@ -135,8 +177,10 @@ pub fn rescore<V: Variant + Sync>(
             let Some(stretch) = stretches.get(number) else { break };
             searcher.new_game();
             let samples = stretch.iter().filter_map(|record| decode::<V>(record).ok());
-            let found = samples.flat_map(|sample| encode::<V>(&search_again(sample, &mut searcher, &limits))).collect();
-            if done.send((number, found)).is_err() {
+            let running = samples.take_while(|_| !stop.load(Ordering::Relaxed));
+            let found = running.flat_map(|sample| encode::<V>(&search_again(sample, &mut searcher, &limits))).collect();
+            // Of a stretch that was broken off nothing is kept.
+            if stop.load(Ordering::Relaxed) || done.send((number, found)).is_err() {
                 break;
             }
         }
@@ -165,22 +209,27 @@ pub fn rescore<V: Variant + Sync>(
 ///
 /// # Errors
 /// If files cannot be read or written.
-pub fn run(args: &RescoreArgs) -> Result<(), RescoreError> {
+pub fn run(args: &RescoreArgs) -> Result<End, RescoreError> {
     let network = match &args.network {
         Some(path) => Some(Network::load(path)?),
         None => eval::embedded::<Minishogi>(),
     };
-    let (mut file, done) = open::<Minishogi>(&args.out, args.resume)?;
+    if args.out.exists() && !args.resume {
+        return Err(RescoreError::Exists(args.out.clone()));
+    }
     let data = Data::<Minishogi>::load(&args.data, 0.5)?;
+    let settings = Settings::new(&data, network.as_ref(), args.nodes);
+    let (mut file, done) = open::<Minishogi>(&args.out, &settings, args.resume)?;
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)).max(1);
     let stop = interrupt::catch()?;
-    let total = data.records().len();
+    let total = settings.positions;
+    let held = (done * STRETCH).min(total);
     let bar = ProgressBar::new(total as u64);
     if let Ok(style) = ProgressStyle::with_template("{elapsed_precise} [{bar:40}] {human_pos}/{human_len}, {eta} left")
     {
         bar.set_style(style);
     }
-    bar.set_position((done * STRETCH) as u64);
+    bar.set_position(held as u64);
     bar.reset_eta();
     let started = Instant::now();
     let mut written = 0;
@@ -195,21 +244,18 @@ pub fn run(args: &RescoreArgs) -> Result<(), RescoreError> {
     let seconds = started.elapsed().as_secs_f64();
     println!(
         "{} of {total} positions in {}; {written} of them now in {seconds:.1} s: {:.0} positions/s",
-        done * STRETCH + written,
+        held + written,
         args.out.display(),
         written as f64 / seconds.max(1e-9),
     );
-    if stop.load(Ordering::Relaxed) {
-        println!("stopped; the same command with --resume goes on");
-    }
-    Ok(())
+    Ok(End::told(stop))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use super::super::datagen::{Progress, Settings, Shard, fill_shard};
+    use super::super::datagen::{self, Progress, Shard, fill_shard};
     use super::*;
 
     const NODES: u64 = 40;
@@ -228,7 +274,7 @@ mod tests {
     fn scores_are_those_of_a_new_search_whatever_the_threads_and_stops() {
         let size = record_bytes::<Minishogi>();
         let dir = tempfile::tempdir().unwrap();
-        let settings = Settings::new::<Minishogi>(10, 9);
+        let settings = datagen::Settings::new::<Minishogi>(10, 9);
         let shard = Shard::open::<Minishogi>(dir.path(), &settings, 0, false).unwrap();
         let (stop, progress) = (AtomicBool::new(false), Progress::default());
         fill_shard::<Minishogi>(shard, &settings, None, 0, 4_000, &stop, &progress).unwrap();
@@ -258,16 +304,50 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_gone_on_with_from_its_last_whole_stretch_and_never_overwritten() {
+    fn a_file_is_gone_on_with_from_its_last_whole_stretch_by_its_own_run_only() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new.kzp");
-        let stretch = STRETCH * record_bytes::<Minishogi>();
-        fs::write(&path, vec![7; 2 * stretch + 100]).unwrap();
-        assert!(matches!(open::<Minishogi>(&path, false), Err(RescoreError::Exists(_))));
-        assert_eq!(fs::read(&path).unwrap().len(), 2 * stretch + 100);
-        let (mut file, done) = open::<Minishogi>(&path, true).unwrap();
-        assert_eq!(done, 2);
-        file.write_all(&[8]).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), [vec![7; 2 * stretch], vec![8]].concat());
+        let size = record_bytes::<Minishogi>();
+        let settings = Settings { data: 1, positions: 2 * STRETCH + 5, nodes: 3, network: None };
+        let open = |settings: &Settings, resume| open::<Minishogi>(&path, settings, resume);
+        let (mut file, done) = open(&settings, true).unwrap();
+        assert_eq!(done, 0);
+        file.write_all(&vec![7; STRETCH * size + 100]).unwrap();
+
+        let refused = |error: Result<_, RescoreError>| {
+            assert_eq!(fs::read(&path).unwrap().len(), STRETCH * size + 100);
+            error.map(|(_, done): (File, usize)| done).unwrap_err()
+        };
+        assert!(matches!(refused(open(&settings, false)), RescoreError::Exists(_)));
+        for other in [
+            Settings { data: 2, ..settings.clone() },
+            Settings { positions: 5, ..settings.clone() },
+            Settings { nodes: 4, ..settings.clone() },
+            Settings { network: Some(1), ..settings.clone() },
+        ] {
+            assert!(matches!(refused(open(&other, true)), RescoreError::OtherRun(_)));
+        }
+
+        let (mut file, done) = open(&settings, true).unwrap();
+        assert_eq!((done, fs::read(&path).unwrap()), (1, vec![7; STRETCH * size]));
+        file.write_all(&vec![8; (STRETCH + 5) * size]).unwrap();
+        // There is nothing left to do, and nothing is cut off.
+        assert_eq!(open(&settings, true).unwrap().1, 3);
+        assert_eq!(fs::read(&path).unwrap().len(), settings.positions * size);
+        // A file that no run has begun.
+        fs::remove_file(dir.path().join("new.kzp.json")).unwrap();
+        assert!(matches!(open(&settings, true), Err(RescoreError::OtherRun(_))));
+    }
+
+    #[test]
+    fn a_stop_ends_it_within_a_stretch_and_leaves_whole_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = datagen::Settings::new::<Minishogi>(10, 9);
+        let shard = Shard::open::<Minishogi>(dir.path(), &settings, 0, false).unwrap();
+        let stop = AtomicBool::new(false);
+        fill_shard::<Minishogi>(shard, &settings, None, 0, 400, &stop, &Progress::default()).unwrap();
+        let data = Data::<Minishogi>::load(&[dir.path().to_owned()], 0.1).unwrap();
+        stop.store(true, Ordering::Relaxed);
+        rescore(&data, None, NODES, 2, 0, &stop, &mut |_| panic!("nothing is whole")).unwrap();
     }
 }

@@ -16,8 +16,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::interrupt;
 use super::openings::{OpeningsError, read_positions};
+use super::{End, interrupt};
 use crate::engine::GameId;
 use crate::eval;
 use crate::eval::network::{Network, NetworkError};
@@ -57,7 +57,7 @@ pub struct DatagenArgs {
     #[arg(long, default_value_t = 3)]
     min_random_plies: u32,
     /// Most random plies at the start of a game.
-    #[arg(long, default_value_t = 12)]
+    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(..=100))]
     max_random_plies: u32,
     /// Openings that the first search thinks decided by more centipawns than this are not played.
     #[arg(long, default_value_t = 1_200)]
@@ -145,6 +145,9 @@ pub enum DatagenError {
     /// The random plies.
     #[error("--min-random-plies {0} is more than --max-random-plies {1}")]
     RandomPlies(u32, u32),
+    /// No game would have a move that is not random.
+    #[error("--min-random-plies {0} leaves nothing of a game of --max-plies {1}")]
+    NoGame(u32, u32),
     /// Ctrl-C cannot be caught.
     #[error("cannot catch the interrupt signal: {0}")]
     Signal(#[from] ctrlc::Error),
@@ -192,10 +195,13 @@ pub fn fill_shard<V: Variant>(
 ///
 /// # Errors
 /// If arguments do not fit together or files cannot be read or written.
-pub fn run(args: &DatagenArgs) -> Result<(), DatagenError> {
+pub fn run(args: &DatagenArgs) -> Result<End, DatagenError> {
     let (fewest, most) = (args.min_random_plies, args.max_random_plies);
     if fewest > most {
         return Err(DatagenError::RandomPlies(fewest, most));
+    }
+    if fewest >= args.max_plies {
+        return Err(DatagenError::NoGame(fewest, args.max_plies));
     }
     let network = match &args.network {
         _ if args.hand_made => None,
@@ -262,10 +268,7 @@ pub fn run(args: &DatagenArgs) -> Result<(), DatagenError> {
         args.out.display(),
         made as f64 / seconds.max(1e-9),
     );
-    if stop.load(Ordering::Relaxed) {
-        println!("stopped; the same command with --resume goes on");
-    }
-    Ok(())
+    Ok(End::told(stop))
 }
 
 fn progress_bar(positions: u64) -> ProgressBar {

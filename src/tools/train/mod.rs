@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::interrupt;
+use super::{End, interrupt};
 use crate::eval::network::{FormatError, Network};
 use crate::eval::simd::{Kernel, Level};
 use crate::variant::{Minishogi, Variant};
@@ -319,7 +319,7 @@ const NETWORK: &str = "net.knnue";
 ///
 /// # Errors
 /// If data or checkpoint cannot be used, or files cannot be written.
-pub fn run(args: &TrainArgs) -> Result<(), TrainError> {
+pub fn run(args: &TrainArgs) -> Result<End, TrainError> {
     let cores = std::thread::available_parallelism().map_or(1, Into::into);
     let settings = Settings {
         epochs: args.epochs,
@@ -373,10 +373,7 @@ pub fn run(args: &TrainArgs) -> Result<(), TrainError> {
         bar.abandon();
         let rate = now.0 as f64 / now.1.max(1e-9);
         println!("{} positions in {:.0} s: {rate:.0} positions/s; see {}", now.0, now.1, args.out.display());
-        if stop.load(Ordering::Relaxed) {
-            println!("stopped; the same command with --resume goes on");
-        }
-        Ok(())
+        Ok(End::told(stop))
     })
 }
 
