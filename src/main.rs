@@ -68,15 +68,12 @@ fn main() -> ExitCode {
             perft::run(args, cli.variant, &mut io::stdout()).map(|right| u8::from(!right)).map_err(Into::into)
         }
         Some(Command::Match(args)) => return ExitCode::from(matches::run(args, cli.variant)),
-        Some(Command::Mate(args)) => match mate::run(args, cli.variant, &mut io::stdout()) {
-            Ok(code) => return ExitCode::from(code),
-            Err(error) => Err(error.into()),
-        },
-        Some(Command::Datagen(args)) => datagen::run(args).map(exit_code).map_err(Into::into),
-        Some(Command::Rescore(args)) => rescore::run(args).map(exit_code).map_err(Into::into),
+        Some(Command::Mate(args)) => mate::run(args, cli.variant, &mut io::stdout()).map_err(Into::into),
+        Some(Command::Datagen(args)) => datagen::run(args).map(End::exit_code).map_err(Into::into),
+        Some(Command::Rescore(args)) => rescore::run(args).map(End::exit_code).map_err(Into::into),
         #[cfg(feature = "tune")]
         Some(Command::Tune(args)) => return ExitCode::from(kozuka::tools::tune::run(args, cli.variant)),
-        Some(Command::Train(args)) => train::run(args).map(exit_code).map_err(Into::into),
+        Some(Command::Train(args)) => train::run(args).map(End::exit_code).map_err(Into::into),
         Some(Command::Bench(args)) => bench::run(args, &mut io::stdout()).map(|_| 0).map_err(Into::into),
     };
     match result {
@@ -87,14 +84,6 @@ fn main() -> ExitCode {
             eprintln!("kozuka: {error}");
             ExitCode::FAILURE
         }
-    }
-}
-
-/// What a tool that can be gone on with ends with: a script must see whether all of its work is done.
-fn exit_code(end: End) -> u8 {
-    match end {
-        End::Finished => 0,
-        End::Interrupted => 130,
     }
 }
 

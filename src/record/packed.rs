@@ -17,6 +17,7 @@ use arrayvec::ArrayVec;
 use thiserror::Error;
 
 use super::diagram::{Diagram, MAX_PIECES};
+use crate::position::Board;
 use crate::types::{Color, Hand, Move, Piece, PieceType, Square};
 use crate::variant::Variant;
 
@@ -72,6 +73,13 @@ pub struct Sample {
     pub in_check: bool,
     /// The move found captures or promotes.
     pub tactical: bool,
+}
+
+impl Sample {
+    /// What [`Sample::tactical`] says of that move, which is legal on the board.
+    pub fn captures_or_promotes<V: Variant>(board: &Board<V>, mv: Move) -> bool {
+        mv.is_promotion() || !mv.is_drop() && board.kind_on(mv.to()).is_some()
+    }
 }
 
 /// Why bytes are no record.

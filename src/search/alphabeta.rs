@@ -127,7 +127,6 @@ impl<V: Variant> Worker<'_, V> {
             return score;
         }
 
-        let info = CheckInfo::of(self.position.board());
         let slots = Corrections::slots(self.position.board(), &self.stack, ply);
         let raw_eval = self.raw_eval(known);
         let eval = raw_eval.map(|raw| self.correct(raw, &slots));
@@ -196,7 +195,7 @@ impl<V: Variant> Worker<'_, V> {
                 && !is_certain(beta)
                 && known.is_none_or(|entry| entry.score >= raised || entry.depth < depth - 3)
             {
-                let score = self.probcut(raised, depth - 4, ply, table_move, &info, raw_eval);
+                let score = self.probcut(raised, depth - 4, ply, table_move, raw_eval);
                 if self.stopped {
                     return 0;
                 }
@@ -215,6 +214,7 @@ impl<V: Variant> Worker<'_, V> {
         let [killer, other_killer] = self.memory.history.killers(ply);
         let special = [killer, other_killer, self.memory.history.counter(previous)];
         let continuation = self.memory.history.continuation(&self.stack, ply);
+        let info = CheckInfo::of(self.position.board());
         let mut picker = Picker::new(&self.position, table_move, special, Rest::All, info, continuation);
         let table_tactical = table_move.is_some_and(|mv| is_tactical(&self.position, mv));
         let mut best = None;
@@ -412,12 +412,12 @@ impl<V: Variant> Worker<'_, V> {
         depth: i32,
         ply: usize,
         table_move: Option<Move>,
-        info: &CheckInfo<V>,
         raw_eval: Option<Score>,
     ) -> Option<Score> {
         let continuation = self.memory.history.continuation(&self.stack, ply);
         let threshold = raised - self.stack.at(ply).eval?;
-        let mut picker = Picker::new(&self.position, table_move, [None; 3], Rest::Nothing, *info, continuation);
+        let info = CheckInfo::of(self.position.board());
+        let mut picker = Picker::new(&self.position, table_move, [None; 3], Rest::Nothing, info, continuation);
         while let Some(mv) = picker.next(&self.position, &self.memory.history) {
             if !see_at_least(self.position.board(), mv, threshold) {
                 continue;

@@ -43,7 +43,6 @@ impl<V: Variant> Worker<'_, V> {
             return entry.score;
         }
 
-        let info = CheckInfo::of(self.position.board());
         let old_alpha = alpha;
         let raw_eval = self.raw_eval(known);
         let eval = raw_eval.map(|raw| {
@@ -63,6 +62,7 @@ impl<V: Variant> Worker<'_, V> {
         };
         let continuation = self.memory.history.continuation(&self.stack, ply);
         let table_move = known.and_then(|entry| entry.best);
+        let info = CheckInfo::of(self.position.board());
         let mut picker = Picker::new(&self.position, table_move, [None; 3], rest, info, continuation);
         let mut best = None;
         let mut any = false;

@@ -27,6 +27,14 @@ pub enum End {
 }
 
 impl End {
+    /// The exit code: a script must see whether all of the work is done.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Finished => 0,
+            Self::Interrupted => matches::setup::EXIT_INTERRUPTED,
+        }
+    }
+
     /// Tells the user if it was interrupted.
     fn told(stop: &AtomicBool) -> Self {
         if !stop.load(Ordering::Relaxed) {

@@ -24,7 +24,6 @@ use crate::eval::network::{Network, NetworkError};
 use crate::position::Rules;
 use crate::record::packed::{Sample, decode, encode, record_bytes};
 use crate::search::{Answer, Control, Limits, STACK_BYTES, SearchOptions, Searcher};
-use crate::types::Move;
 use crate::variant::{Minishogi, Variant};
 
 /// Positions that are searched one after the other with one table.
@@ -90,13 +89,9 @@ fn search_again<V: Variant>(mut sample: Sample, searcher: &mut Searcher<V>, limi
     if let (Answer::Move { best, .. }, Some(score)) = (answer, score) {
         sample.score = score as i16;
         sample.best = best;
-        sample.tactical = takes_or_promotes(&sample, best);
+        sample.tactical = Sample::captures_or_promotes(position.board(), best);
     }
     sample
-}
-
-fn takes_or_promotes(sample: &Sample, mv: Move) -> bool {
-    mv.is_promotion() || !mv.is_drop() && sample.diagram.pieces.iter().any(|&(square, _)| square == mv.to())
 }
 
 /// What determines the scores of a run; it stands beside the file, so that a run goes on with its own file only.
@@ -214,9 +209,6 @@ pub fn run(args: &RescoreArgs) -> Result<End, RescoreError> {
         Some(path) => Some(Network::load(path)?),
         None => eval::embedded::<Minishogi>(),
     };
-    if args.out.exists() && !args.resume {
-        return Err(RescoreError::Exists(args.out.clone()));
-    }
     let data = Data::<Minishogi>::load(&args.data, 0.5)?;
     let settings = Settings::new(&data, network.as_ref(), args.nodes);
     let (mut file, done) = open::<Minishogi>(&args.out, &settings, args.resume)?;
@@ -253,8 +245,6 @@ pub fn run(args: &RescoreArgs) -> Result<End, RescoreError> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::super::datagen::{self, Progress, Shard, fill_shard};
     use super::*;
 

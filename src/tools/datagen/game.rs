@@ -111,7 +111,7 @@ impl<'a, V: Variant> Player<'a, V> {
                 // Known only at the end.
                 result: GameResult::Draw,
                 in_check: position.in_check(),
-                tactical: best.is_promotion() || !best.is_drop() && board.kind_on(best.to()).is_some(),
+                tactical: Sample::captures_or_promotes(board, best),
             });
 
             let leader = if score > 0 { us } else { !us };
