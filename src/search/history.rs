@@ -4,6 +4,7 @@ use super::params::{
     EVAL_BONUS_LIMIT, HISTORY_LIMIT, eval_history, history_bonus, history_bonus_limit, prior_bonus, table_bonus,
 };
 use super::stack::Stack;
+use super::techniques as with;
 use crate::position::Board;
 use crate::types::score::MAX_PLY;
 use crate::types::{Color, Move, MoveKind, PieceType, Score};
@@ -137,7 +138,9 @@ impl History {
     pub(super) fn quiet<V: Variant>(&self, board: &Board<V>, continuation: &Continuation, mv: Move) -> i32 {
         let index = Self::kind_and_target(board, mv);
         let [last, own, older] = continuation.0.map(|start| i32::from(self.continuations[start + index].0));
-        i32::from(self.butterfly[Self::butterfly_index(board.side_to_move(), mv)].0) + last + own + older / 2
+        let anywhere = i32::from(self.butterfly[Self::butterfly_index(board.side_to_move(), mv)].0);
+        let after = last + own + older / 2;
+        anywhere * i32::from(with::butterfly_history()) + after * i32::from(with::continuation_history())
     }
 
     #[inline(always)]
@@ -150,18 +153,18 @@ impl History {
     /// The score of a capture or promotion.
     #[inline(always)]
     pub(super) fn capture<V: Variant>(&self, board: &Board<V>, mv: Move) -> i32 {
-        i32::from(self.captures[Self::capture_index(board, mv)].0)
+        if with::capture_history() { i32::from(self.captures[Self::capture_index(board, mv)].0) } else { 0 }
     }
 
     #[inline(always)]
     pub(super) fn killers(&self, ply: usize) -> [Option<Move>; 2] {
-        self.killers[ply]
+        if with::killers() { self.killers[ply] } else { [None; 2] }
     }
 
     /// The quiet move that last refuted `previous`.
     #[inline(always)]
     pub(super) fn counter(&self, previous: Option<Move>) -> Option<Move> {
-        self.counters[origin_and_target(previous?)]
+        self.counters[origin_and_target(previous?)].filter(|_| with::counter_moves())
     }
 
     #[inline(always)]

@@ -7,6 +7,7 @@
 mod alphabeta;
 mod control;
 mod correction;
+mod depths;
 mod driver;
 mod history;
 mod limits;
@@ -16,12 +17,17 @@ mod params;
 #[cfg(feature = "tune")]
 pub mod params;
 mod picker;
+mod pruning;
 mod quiescence;
 mod root;
 mod root_mate;
 mod see;
 mod skill;
 mod stack;
+#[cfg(not(feature = "tune"))]
+mod techniques;
+#[cfg(feature = "tune")]
+pub mod techniques;
 mod time;
 mod tt;
 mod worker;

@@ -5,6 +5,7 @@ use arrayvec::ArrayVec;
 use super::history::{Continuation, History};
 use super::params::check_order;
 use super::see::{see_at_least, victim_first};
+use super::techniques as with;
 use crate::movegen::{CheckInfo, Sink, generate, is_legal};
 use crate::position::Position;
 use crate::types::{Bitboard, Color, Move, PieceType, Square};
@@ -329,7 +330,8 @@ impl<V: Variant> Picker<V> {
                     }
                     for scored in &mut self.moves {
                         let Some(mv) = scored.mv(us) else { continue };
-                        let check = self.info.gives_check(board, mv) && see_at_least(board, mv, 0);
+                        let check =
+                            with::check_ordering() && self.info.gives_check(board, mv) && see_at_least(board, mv, 0);
                         let bonus = if check { check_order() } else { 0 };
                         scored.set_score(history.quiet(board, &self.continuation, mv) + bonus);
                     }

@@ -5,6 +5,7 @@ use super::correction::Corrections;
 use super::params::quiescence_margin;
 use super::picker::{Picker, Rest, is_tactical};
 use super::see::{gain, see_at_least};
+use super::techniques as with;
 use super::tt::{Bound, Entry};
 use super::worker::Worker;
 use crate::movegen::CheckInfo;
@@ -57,7 +58,7 @@ impl<V: Variant> Worker<'_, V> {
 
         let rest = match in_check {
             true => Rest::All,
-            false if checks => Rest::Checks,
+            false if checks && with::quiescence_checks() => Rest::Checks,
             false => Rest::Nothing,
         };
         let continuation = self.memory.history.continuation(&self.stack, ply);
@@ -76,6 +77,7 @@ impl<V: Variant> Worker<'_, V> {
             // Nor is a capture looked at that would not bring the score near alpha.
             if let Some(eval) = eval
                 && best_score > -CERTAIN_BOUND
+                && with::quiescence_futility()
                 && eval + quiescence_margin() + gain(self.position.board(), mv) <= alpha
                 && !info.gives_check(self.position.board(), mv)
             {

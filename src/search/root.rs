@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::control::Control;
 use super::limits::Limits;
 use super::params::{ASPIRATION_DEPTH, aspiration_window};
+use super::techniques as with;
 use super::time::Budget;
 use super::worker::{Shared, Worker};
 use crate::types::score::{INFINITE, is_certain, is_mate};
@@ -130,7 +131,7 @@ impl<V: Variant> Worker<'_, V> {
         let guess = self.root_moves[first].previous_score;
         let mut delta = aspiration_window();
         let (mut alpha, mut beta) = (-INFINITE, INFINITE);
-        if depth >= ASPIRATION_DEPTH && !is_certain(guess) && guess > -INFINITE {
+        if with::aspiration() && depth >= ASPIRATION_DEPTH && !is_certain(guess) && guess > -INFINITE {
             (alpha, beta) = (guess - delta, guess + delta);
         }
         loop {

@@ -9,6 +9,7 @@ use super::history::{History, NO_MOVE, piece_to};
 use super::limits::Limits;
 use super::root::{RootMove, Stopper};
 use super::stack::Stack;
+use super::techniques as with;
 use super::tt::{Entry, Table};
 use crate::eval::Evaluator;
 use crate::eval::network::Network;
@@ -242,7 +243,8 @@ impl<'a, V: Variant> Worker<'a, V> {
     /// The evaluation with what is known of its errors.
     #[inline]
     pub(super) fn correct(&self, raw: Score, slots: &Slots) -> Score {
-        (raw + self.memory.corrections.get(slots)).clamp(-MAX_EVAL, MAX_EVAL)
+        let correction = if with::correction() { self.memory.corrections.get(slots) } else { 0 };
+        (raw + correction).clamp(-MAX_EVAL, MAX_EVAL)
     }
 
     /// The evaluation of the position as it stands.

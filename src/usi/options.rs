@@ -356,8 +356,8 @@ impl Options {
     /// Sets an option. Returns what there is to say about it, if it was not simply done.
     pub fn set(&mut self, name: &str, value: Option<&str>) -> Option<String> {
         #[cfg(feature = "tune")]
-        if let Some(parameter) = parameters::named(name) {
-            return parameters::set(parameter, value.unwrap_or(""));
+        if let Some(said) = parameters::set(name, value.unwrap_or("")) {
+            return said;
         }
         let Some(spec) = TABLE.iter().find(|spec| spec.is_named(name)) else {
             let known = IGNORED.iter().any(|ignored| same_name(ignored, name));
@@ -371,24 +371,36 @@ impl Options {
     }
 }
 
-/// The numbers of the search as options.
+/// The numbers and techniques of the search as options.
 #[cfg(feature = "tune")]
 mod parameters {
     use super::*;
-    use crate::search::params::{Parameter, TABLE};
+    use crate::search::params::{self, Parameter};
+    use crate::search::techniques;
 
     pub(super) fn listing() -> impl Iterator<Item = UsiCommand> {
-        TABLE.iter().map(|parameter| {
+        let numbers = params::TABLE.iter().map(|parameter| {
             let Parameter { name, default, min, max, .. } = parameter;
-            UsiCommand::Option(UsiOption::spin(*name, i64::from(*default), i64::from(*min), i64::from(*max)))
-        })
+            UsiOption::spin(*name, i64::from(*default), i64::from(*min), i64::from(*max))
+        });
+        let switches = techniques::TABLE.iter().map(|technique| UsiOption::check(technique.name, true));
+        numbers.chain(switches).map(UsiCommand::Option)
     }
 
-    pub(super) fn named(name: &str) -> Option<&'static Parameter> {
-        TABLE.iter().find(|parameter| same_name(parameter.name, name))
+    /// Sets the option if it is one of these, and returns what there is to say about it.
+    pub(super) fn set(name: &str, value: &str) -> Option<Option<String>> {
+        if let Some(parameter) = params::TABLE.iter().find(|parameter| same_name(parameter.name, name)) {
+            return Some(set_number(parameter, value));
+        }
+        let technique = techniques::TABLE.iter().find(|technique| same_name(technique.name, name))?;
+        let Some(used) = truth(value) else {
+            return Some(Some(format!("{} is true or false, ignoring {}", technique.name, quote(value))));
+        };
+        technique.set(used);
+        Some(None)
     }
 
-    pub(super) fn set(parameter: &Parameter, value: &str) -> Option<String> {
+    fn set_number(parameter: &Parameter, value: &str) -> Option<String> {
         let Some(given) = number(value) else {
             return Some(format!("{} is a number, ignoring {}", parameter.name, quote(value)));
         };
@@ -414,7 +426,7 @@ mod tests {
 
     #[test]
     fn listing() {
-        // With the feature `tune` the numbers of the search follow.
+        // With the feature `tune` the numbers and techniques of the search follow.
         let options = options();
         let listing = options.listing().take(TABLE.len());
         let lines: Vec<String> = listing.map(|command| format_command(&command)).collect();
