@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use thiserror::Error;
 
+use super::{parse_positive, parse_threads};
 use crate::eval::network::{Network, NetworkError};
 use crate::position::{Position, Rules, SfenError};
-use crate::search::{Control, Limits, MAX_THREADS, STACK_BYTES, SearchOptions, Searcher};
+use crate::search::{Control, Limits, STACK_BYTES, SearchOptions, Searcher};
 use crate::variant::Minishogi;
 
 /// The arguments of `kozuka bench`.
@@ -28,23 +29,6 @@ pub struct BenchArgs {
     /// Evaluate by this network instead of the one in the program; the node count is then another
     #[arg(long, value_name = "FILE")]
     pub network: Option<PathBuf>,
-}
-
-/// A number from one on.
-fn parse_positive(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err("must be at least 1".to_owned()),
-        Ok(number) => Ok(number),
-        Err(error) => Err(format!("{error}")),
-    }
-}
-
-/// As many as the option `Threads` takes.
-fn parse_threads(text: &str) -> Result<usize, String> {
-    match parse_positive(text)? {
-        threads if threads <= MAX_THREADS => Ok(threads),
-        _ => Err(format!("must be at most {MAX_THREADS}")),
-    }
 }
 
 /// Why the bench did not end.

@@ -120,6 +120,10 @@ fn check_line<V: Variant>(line: &str) -> Vec<String> {
         let found = perft(&position, depth);
         Some((found != expected).then(|| format!("{sfen} depth {depth}: {found} instead of {expected}")))
     };
+    let mut fields = fields.peekable();
+    if fields.peek().is_none() {
+        return vec![format!("{sfen}: no counts")];
+    }
     fields.filter_map(|field| check(field).unwrap_or_else(|| Some(format!("unreadable field '{field}'")))).collect()
 }
 
@@ -171,6 +175,7 @@ mod tests {
         );
         assert_eq!(check("rbsgk/4p/5/P4/KGSBR b - 1 ;D1 x").len(), 1);
         assert_eq!(check("nonsense ;D1 1").len(), 1);
+        assert_eq!(check("rbsgk/4p/5/P4/KGSBR b - 1"), ["rbsgk/4p/5/P4/KGSBR b - 1: no counts"]);
     }
 
     #[test]

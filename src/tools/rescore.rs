@@ -18,8 +18,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::train::{Data, DataError};
-use super::{End, interrupt};
-use crate::eval;
+use super::{End, interrupt, network_or_embedded, parse_threads, threads_or_cores};
 use crate::eval::network::{Network, NetworkError};
 use crate::position::Rules;
 use crate::record::packed::{Sample, decode, encode, record_bytes};
@@ -43,7 +42,7 @@ pub struct RescoreArgs {
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
     /// Threads; as many as there are cores if not given. Their number does not change what is written.
-    #[arg(long)]
+    #[arg(long, value_parser = parse_threads)]
     threads: Option<usize>,
     /// Evaluate by this network instead of the one in the program.
     #[arg(long, value_name = "FILE")]
@@ -205,14 +204,11 @@ pub fn rescore<V: Variant + Sync>(
 /// # Errors
 /// If files cannot be read or written.
 pub fn run(args: &RescoreArgs) -> Result<End, RescoreError> {
-    let network = match &args.network {
-        Some(path) => Some(Network::load(path)?),
-        None => eval::embedded::<Minishogi>(),
-    };
+    let network = network_or_embedded(args.network.as_deref())?;
     let data = Data::<Minishogi>::load(&args.data, 0.5)?;
     let settings = Settings::new(&data, network.as_ref(), args.nodes);
     let (mut file, done) = open::<Minishogi>(&args.out, &settings, args.resume)?;
-    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)).max(1);
+    let threads = threads_or_cores(args.threads);
     let stop = interrupt::catch()?;
     let total = settings.positions;
     let held = (done * STRETCH).min(total);

@@ -17,9 +17,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::openings::{OpeningsError, read_positions};
-use super::{End, interrupt};
+use super::{End, interrupt, network_or_embedded, parse_threads, threads_or_cores};
 use crate::engine::GameId;
-use crate::eval;
 use crate::eval::network::{Network, NetworkError};
 use crate::position::{Rules, Sennichite};
 use crate::search::STACK_BYTES;
@@ -42,7 +41,7 @@ pub struct DatagenArgs {
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
     /// Threads, each playing its own games; as many as there are cores if not given.
-    #[arg(long)]
+    #[arg(long, value_parser = parse_threads)]
     threads: Option<usize>,
     /// Where randomness begins. Equal seeds make equal shards, whatever the speed of the machine.
     #[arg(long, default_value_t = 1)]
@@ -205,8 +204,7 @@ pub fn run(args: &DatagenArgs) -> Result<End, DatagenError> {
     }
     let network = match &args.network {
         _ if args.hand_made => None,
-        Some(path) => Some(Network::load(path)?),
-        None => eval::embedded::<Minishogi>(),
+        file => network_or_embedded(file.as_deref())?,
     };
     let settings = Settings {
         network: network.as_ref().map(Network::checksum),
@@ -221,8 +219,7 @@ pub fn run(args: &DatagenArgs) -> Result<End, DatagenError> {
         sennichite: args.sennichite.name().to_owned(),
         ..Settings::new::<Minishogi>(args.nodes, args.seed)
     };
-    let cores = std::thread::available_parallelism().map_or(1, Into::into);
-    let threads = args.threads.unwrap_or(cores).max(1);
+    let threads = threads_or_cores(args.threads);
     let share = |thread| args.positions / threads as u64 + u64::from((thread as u64) < args.positions % threads as u64);
 
     let stop = interrupt::catch()?;

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{End, interrupt};
+use super::{End, interrupt, parse_threads, threads_or_cores};
 use crate::eval::network::{FormatError, Network};
 use crate::eval::simd::{Kernel, Level};
 use crate::variant::{Minishogi, Variant};
@@ -63,7 +63,7 @@ pub struct TrainArgs {
     #[arg(long, default_value_t = 3.0, value_parser = parse_share)]
     validation_share: f64,
     /// Threads; as many as there are cores if not given. Another number gives other rounding, and so another network.
-    #[arg(long)]
+    #[arg(long, value_parser = parse_threads)]
     threads: Option<usize>,
     /// Where randomness begins.
     #[arg(long, default_value_t = 1)]
@@ -320,7 +320,6 @@ const NETWORK: &str = "net.knnue";
 /// # Errors
 /// If data or checkpoint cannot be used, or files cannot be written.
 pub fn run(args: &TrainArgs) -> Result<End, TrainError> {
-    let cores = std::thread::available_parallelism().map_or(1, Into::into);
     let settings = Settings {
         epochs: args.epochs,
         batch: args.batch,
@@ -329,7 +328,7 @@ pub fn run(args: &TrainArgs) -> Result<End, TrainError> {
         decay: args.decay,
         score_weight: args.score_weight,
         validation_share: args.validation_share / 100.0,
-        threads: args.threads.unwrap_or(cores).max(1),
+        threads: threads_or_cores(args.threads),
         seed: args.seed,
     };
     // Better now than after an hour.
