@@ -32,18 +32,22 @@ pub(super) struct Shared<'a> {
     pub nodes: Vec<NodeCounter>,
     /// Nodes after which helpers stop, those of all threads counted.
     limit: Option<u64>,
-    /// A thread tells its count whenever none of these bits is set in it.
+    /// A thread tells its count, and lets others have their turn, whenever none of these bits is set in it.
     tell_mask: u64,
+    /// There are more threads than processors.
+    crowded: bool,
 }
 
 impl<'a> Shared<'a> {
     pub(super) fn new(table: &'a Table, threads: usize, limits: &Limits) -> Self {
         // A ponder hit may lie ahead, and the limit counts from then on: that is for the main thread to see.
         let limit = limits.nodes.filter(|_| !limits.ponder);
+        let crowded = threads > 1 && std::thread::available_parallelism().is_ok_and(|cores| threads > cores.into());
+        let most = if crowded { TELL_EVERY_IN_A_CROWD } else { TELL_EVERY };
         // What is not told yet may be an eighth of the limit.
-        let tell_every = limit.map_or(TELL_EVERY, |limit| (limit / (8 * threads as u64)).clamp(1, TELL_EVERY));
+        let tell_every = limit.map_or(most, |limit| (limit / (8 * threads as u64)).clamp(1, most));
         let nodes = (0..threads).map(|_| NodeCounter::default()).collect();
-        Self { table, stop: AtomicBool::new(false), nodes, limit, tell_mask: (1 << tell_every.ilog2()) - 1 }
+        Self { table, stop: AtomicBool::new(false), nodes, limit, tell_mask: (1 << tell_every.ilog2()) - 1, crowded }
     }
 
     /// Moves made by the other threads, as they last told.
@@ -78,6 +82,8 @@ pub(super) type Line = ArrayVec<Move, { MAX_PLY + 1 }>;
 
 /// Every so many nodes a thread tells its count, or more often if it is to stop after a number of them. A power of two.
 const TELL_EVERY: u64 = 256;
+/// The same where threads must take turns on the processors, which they do at these moments.
+const TELL_EVERY_IN_A_CROWD: u64 = 64;
 
 /// One thread's state during one search.
 pub(super) struct Worker<'a, V: Variant> {
@@ -137,6 +143,10 @@ impl<'a, V: Variant> Worker<'a, V> {
         self.nodes += 1;
         if self.nodes & self.shared.tell_mask == 0 {
             self.shared.nodes[self.id].0.store(self.nodes, Ordering::Relaxed);
+            if self.shared.crowded && self.stopper.is_none() {
+                // The thread that minds the clock must not wait until all others have used up their slices.
+                std::thread::yield_now();
+            }
         }
         let piece_to = piece_to(self.position.board(), mv);
         let frame = self.stack.at(ply);
