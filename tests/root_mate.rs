@@ -224,7 +224,8 @@ fn only_a_search_for_the_best_move_of_all_asks_the_solver() {
         // The other lines are what they are without it.
         let (reports, _) = find(&SearchOptions { multipv: 3, ..options() }, &Limits::nodes(60_000));
         let deepest = reports.last().expect("a report").depth - 1;
-        let lines: Vec<&Report> = reports.iter().filter(|report| report.depth == deepest).collect();
+        // An iteration that is broken off may show a line of the one before once more.
+        let lines: Vec<&Report> = reports.iter().filter(|report| report.depth == deepest).take(3).collect();
         assert_eq!(lines.iter().map(|line| line.multipv).collect::<Vec<_>>(), [1, 2, 3]);
         assert!(lines.is_sorted_by(|a, b| a.score >= b.score && a.pv[0] != b.pv[0]));
         assert!(mate_distance(lines[0].score).is_some());
