@@ -3,7 +3,7 @@
 use std::process::{Command, Output, Stdio};
 
 /// What `kozuka bench` counts. A commit that changes it quotes the new number, as `Bench: …`.
-const SIGNATURE: u64 = 354_465;
+const SIGNATURE: u64 = 393_376;
 
 fn kozuka(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kozuka")).args(arguments).output().unwrap()

@@ -7,7 +7,7 @@ use super::correction::{Corrections, Slots};
 use super::depths::{self, Late, Verdict};
 use super::history::Continuation;
 use super::params::lmr_deeper;
-use super::picker::{Picker, Rest, is_tactical};
+use super::picker::{Picker, Rest, is_near_drop, is_tactical};
 use super::pruning;
 use super::see::see_at_least;
 use super::techniques as with;
@@ -206,7 +206,7 @@ impl<V: Variant> Worker<'_, V> {
             }
 
             let bad_tactical = picker.is_bad_tactical();
-            let extension = match self.extension::<PV>(&node, mv, gives_check && !bad_tactical) {
+            let extension = match self.extension::<PV>(&node, mv, count, gives_check && !bad_tactical) {
                 Verdict::Extend(_) if self.stopped => return 0,
                 Verdict::Extend(plies) => plies,
                 Verdict::Cut(score) => return score,
@@ -225,6 +225,7 @@ impl<V: Variant> Worker<'_, V> {
                     table_tactical,
                     special: picker.is_special(),
                     gives_check,
+                    near_drop: is_near_drop(self.position.board(), mv),
                     in_check,
                     pv: PV,
                     was_pv,
@@ -367,7 +368,7 @@ impl<V: Variant> Worker<'_, V> {
 
     /// How much deeper than others the move is searched. After a stop the verdict means nothing.
     #[inline(always)]
-    fn extension<const PV: bool>(&mut self, node: &Node, mv: Move, good_check: bool) -> Verdict {
+    fn extension<const PV: bool>(&mut self, node: &Node, mv: Move, count: usize, good_check: bool) -> Verdict {
         let &Node { ply, depth, beta, cut, .. } = node;
         if ply >= 2 * self.root_depth as usize {
             return Verdict::Extend(0);
@@ -385,7 +386,7 @@ impl<V: Variant> Worker<'_, V> {
             return depths::singular_verdict((score, target), (entry.score, beta), (PV, cut), may_double);
         }
         let extends = good_check && depths::extends_checks(depth) && see_at_least(self.position.board(), mv, 0);
-        Verdict::Extend(i32::from(extends))
+        Verdict::Extend(i32::from(extends || depths::is_only_reply(&self.position, count)))
     }
 
     /// What histories learn from a move that caused a cutoff after others did not.

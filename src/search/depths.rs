@@ -4,8 +4,11 @@
 use super::params::*;
 use super::techniques as with;
 use super::tt::{Bound, Entry};
+use crate::movegen::legal_moves;
+use crate::position::Position;
 use crate::types::Score;
 use crate::types::score::is_certain;
+use crate::variant::Variant;
 
 /// log2(x) * 32 for x = 0..=63, rounded down, computed in integers so that every machine searches the same tree.
 const LOG2_32: [i32; 64] = {
@@ -56,6 +59,8 @@ pub(super) struct Late {
     /// A killer or counter move.
     pub special: bool,
     pub gives_check: bool,
+    /// A drop next to the opponent's king.
+    pub near_drop: bool,
     pub in_check: bool,
     /// The node is in the principal variation.
     pub pv: bool,
@@ -89,6 +94,7 @@ impl Late {
         r -= if self.was_pv && !self.pv { lmr_table_pv() } else { 0 };
         r -= if self.threat { lmr_threat() } else { 0 };
         r -= if self.gives_check { lmr_check() } else { 0 };
+        r -= if self.near_drop { lmr_near_drop() } else { 0 };
         r - if self.in_check { lmr_evasion() } else { 0 }
     }
 
@@ -171,14 +177,36 @@ pub(super) fn extends_checks(depth: i32) -> bool {
     with::check_extensions() && depth >= check_extension_depth()
 }
 
+/// Whether the `count`-th move is the only one in check. It is searched a ply deeper: nothing was there to choose.
+#[inline(always)]
+pub(super) fn is_only_reply<V: Variant>(position: &Position<V>, count: usize) -> bool {
+    with::one_reply_extensions() && count == 1 && position.in_check() && legal_moves(position).len() == 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::position::Rules;
     use crate::types::score::mate_in;
     use crate::types::{Move, PieceType, Square};
+    use crate::variant::Minishogi;
 
     fn entry(score: Score, bound: Bound, depth: i32) -> Entry {
         Entry { best: Some(Move::drop(PieceType::Pawn, Square::new(0))), score, bound, eval: None, depth, pv: false }
+    }
+
+    #[test]
+    fn only_replies_are_those_in_check() {
+        let only = |sfen: &str, count| {
+            let position = Position::<Minishogi>::from_sfen(sfen, Rules::default()).unwrap();
+            (is_only_reply(&position, count), legal_moves(&position).len())
+        };
+        // The king must take what gives check, has two squares to go to, or has one but is in no check.
+        assert_eq!(only("4k/4G/5/5/K4 w - 1", 1), (true, 1));
+        assert_eq!(only("4k/4G/5/5/K4 w - 1", 2), (false, 1));
+        assert_eq!(only("4k/3+P1/5/5/K4 w - 1", 1), (true, 1));
+        assert_eq!(only("4k/5/4R/5/K4 w - 1", 1), (false, 2));
+        assert_eq!(only("4k/5/2G2/3R1/K4 w - 1", 1), (false, 1));
     }
 
     #[test]
@@ -201,6 +229,7 @@ mod tests {
             Late { history: 5_000, ..plain },
             Late { special: true, ..plain },
             Late { gives_check: true, ..plain },
+            Late { near_drop: true, ..plain },
             Late { in_check: true, ..plain },
             Late { pv: true, was_pv: true, ..plain },
             Late { was_pv: true, ..plain },

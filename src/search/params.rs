@@ -137,6 +137,8 @@ parameters! {
     lmr_pv = 1334 in 0..=3072;
     /// Less for a move that gives check.
     lmr_check = 765 in 0..=3072;
+    /// Less for a drop next to the opponent's king.
+    lmr_near_drop = 400 in -2048..=2048;
     /// Less while in check.
     lmr_evasion = 389 in 0..=4096;
     /// Less for a killer or counter move.
@@ -187,6 +189,8 @@ parameters! {
     quiescence_margin = 462 in 0..=1200;
     /// How far a check that loses nothing goes ahead among quiet moves.
     check_order = 6876 in 0..=40000;
+    /// How far a drop next to the opponent's king does.
+    near_drop_order = 4000 in 0..=20000;
     /// Bonus of a history, per ply of depth.
     history_bonus = 149 in 20..=500;
     /// The largest bonus.

@@ -3,11 +3,11 @@
 use arrayvec::ArrayVec;
 
 use super::history::{Continuation, History};
-use super::params::check_order;
+use super::params::{check_order, near_drop_order};
 use super::see::{see_at_least, victim_first};
 use super::techniques as with;
 use crate::movegen::{CheckInfo, Sink, generate, is_legal};
-use crate::position::Position;
+use crate::position::{Board, Position};
 use crate::types::{Bitboard, Color, Move, PieceType, Square};
 use crate::variant::Variant;
 
@@ -50,6 +50,13 @@ pub(super) fn is_tactical<V: Variant>(position: &Position<V>, mv: Move) -> bool 
     }
     let board = position.board();
     board.kind_on(mv.to()).is_some() || mv.is_promotion() && moved_kind(position, mv).is_some_and(promotes_for_good)
+}
+
+/// Whether the move is a drop next to the opponent's king, the start of most mating attacks.
+#[inline(always)]
+pub(super) fn is_near_drop<V: Variant>(board: &Board<V>, mv: Move) -> bool {
+    let king = board.king(!board.side_to_move());
+    with::near_drops() && mv.is_drop() && V::ATTACKS.king[king].contains(mv.to())
 }
 
 fn moved_kind<V: Variant>(position: &Position<V>, mv: Move) -> Option<PieceType> {
@@ -332,7 +339,8 @@ impl<V: Variant> Picker<V> {
                         let Some(mv) = scored.mv(us) else { continue };
                         let check =
                             with::check_ordering() && self.info.gives_check(board, mv) && see_at_least(board, mv, 0);
-                        let bonus = if check { check_order() } else { 0 };
+                        let bonus = if check { check_order() } else { 0 }
+                            + if is_near_drop(board, mv) { near_drop_order() } else { 0 };
                         scored.set_score(history.quiet(board, &self.continuation, mv) + bonus);
                     }
                     self.stage = Stage::Quiet;
@@ -423,6 +431,23 @@ mod tests {
             }
             position.do_move(next);
         }
+    }
+
+    /// Before histories have learnt anything: safe checks, drops next to the king, and then the rest.
+    #[test]
+    fn drops_next_to_the_king_come_early() {
+        let position = Position::<Minishogi>::from_sfen("2k2/5/5/5/2K2 b SP 1", Rules::default()).unwrap();
+        let history = History::new::<Minishogi>();
+        let continuation = history.continuation(&Stack::new(), 0);
+        let info = CheckInfo::of(position.board());
+        let mut picker = Picker::new(&position, None, [None; 3], Rest::All, info, continuation);
+        let picked: Vec<_> = std::iter::from_fn(|| picker.next(&position, &history)).collect();
+        let near = |mv: &Move| is_near_drop(position.board(), *mv);
+        let check = |mv: &Move| info.gives_check(position.board(), *mv);
+        let first_far = picked.iter().position(|mv| !near(mv) && !check(mv)).unwrap();
+        assert_eq!(picked[..first_far].len(), picked.iter().filter(|mv| near(mv)).count());
+        // A silver and a pawn on five squares, but no pawn next to the edge it could not leave.
+        assert!(first_far >= 8 && picked.len() > 20, "{first_far}");
     }
 
     #[test]

@@ -84,6 +84,8 @@ techniques! {
     multi_cut;
     /// Searches safe checks deeper.
     check_extensions;
+    /// Searches the only reply to a check deeper.
+    one_reply_extensions;
     /// Quiescence begins with checks.
     quiescence_checks;
     /// Quiescence leaves out captures that do not bring the score near alpha.
@@ -100,4 +102,6 @@ techniques! {
     counter_moves;
     /// Safe checks come early among quiet moves.
     check_ordering;
+    /// Drops next to the opponent's king come early among quiet moves, and are reduced less.
+    near_drops;
 }
