@@ -13,7 +13,8 @@ use kozuka::usi;
 #[derive(Parser, Debug)]
 #[command(version)]
 struct Cli {
-    /// Game to begin with: minishogi or shogi
+    /// The game: minishogi or shogi. In USI it is what USI_Variant begins with; bench, datagen, rescore and train know
+    /// minishogi only
     #[arg(long, global = true, value_name = "GAME", default_value_t = GameId::Minishogi)]
     variant: GameId,
     #[command(subcommand)]

@@ -162,6 +162,25 @@ fn the_other_board_is_played_too() {
 }
 
 #[test]
+fn rules_go_by_the_name_of_their_page() {
+    let (kawu, usual) = ("rbsgk/p4/5/4P/KGSBR b - 1", "rbsgk/4p/5/P4/KGSBR b - 1");
+    // What is given besides holds.
+    for (arguments, start) in
+        [("--rules kawu", kawu), ("--rules usual", usual), ("--rules kawu --sfen startpos", usual)]
+    {
+        let said = play(&format!("--side both {arguments}"), "3e3d\n");
+        assert_eq!(last(&said), format!("The game: sfen {start} moves 3e3d"), "{arguments}");
+    }
+    let circle = "3a3b 3e3d 3b3a 3d3e ".repeat(3).replace(' ', "\n");
+    let repeated = |rules: &str| play(&format!("--side both --sfen '2k2/5/5/5/2K2 w G 1' {rules}"), &circle);
+    let ends = [("--rules kawu", "a draw"), ("--rules kawu --sennichite sente-loses", "gote wins"), ("", "gote wins")];
+    for (rules, end) in ends {
+        let said = repeated(rules);
+        assert!(said.contains(&format!("occurred for the fourth time: {end}")), "{rules}: {said}");
+    }
+}
+
+#[test]
 fn colors_are_for_terminals_and_can_be_refused() {
     let escapes =
         |environment: &[(&str, &str)]| output(&["--side", "both"], b"bad\n", environment).stdout.contains(&0x1b);
@@ -181,6 +200,7 @@ fn what_cannot_be_begun_is_refused() {
         &["--time", "0"],
         &["--nodes", "0"],
         &["--load", "x", "--sfen", "startpos"],
+        &["--rules", "kawu", "--variant", "shogi"],
     ] {
         let output = output(arguments, b"", &[]);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");

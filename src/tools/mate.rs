@@ -10,10 +10,11 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::interrupt;
+use super::openings::read_position;
 use crate::engine::{GameId, with_game};
 use crate::mate::{Limits, OutOfMemory, Progress, STACK_BYTES, Solver, Verdict};
 use crate::movegen::is_legal;
-use crate::position::{Position, Rules, Sennichite, SfenError};
+use crate::position::{Rules, Sennichite};
 use crate::types::Move;
 use crate::variant::Variant;
 
@@ -27,7 +28,8 @@ pub const EXIT_UNKNOWN: u8 = 3;
 /// The arguments of `kozuka mate`.
 #[derive(Args, Clone, Debug)]
 pub struct MateArgs {
-    /// Position in which the side to move is to give mate [default: the start position]
+    /// Position in which the side to move is to give mate: SFEN, or startpos, optionally followed by moves
+    /// [default: the start position]
     #[arg(long)]
     pub sfen: Option<String>,
     /// Moves that lead on from it; they count for repetition
@@ -61,7 +63,7 @@ pub struct MateArgs {
 pub enum MateError {
     /// The position cannot be set up.
     #[error("bad position: {0}")]
-    Position(#[from] SfenError),
+    Position(String),
     /// A move that leads on from it is not legal.
     #[error("illegal move '{token}' at ply {ply}")]
     IllegalMove {
@@ -103,7 +105,7 @@ struct Answer {
 /// See [`MateError`].
 pub fn run(args: &MateArgs, game: GameId, out: &mut impl Write) -> Result<u8, MateError> {
     let stop = interrupt::catch()?;
-    let (verdict, answer) = with_game!(game, V => solve::<V>(args, stop))?;
+    let (verdict, answer) = with_game!(game, V => solve::<V>(args, game, stop))?;
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&answer).map_err(io::Error::other)?)?;
     } else {
@@ -124,9 +126,9 @@ pub fn run(args: &MateArgs, game: GameId, out: &mut impl Write) -> Result<u8, Ma
     })
 }
 
-fn solve<V: Variant>(args: &MateArgs, stop: &AtomicBool) -> Result<(Verdict, Answer), MateError> {
+fn solve<V: Variant>(args: &MateArgs, game: GameId, stop: &AtomicBool) -> Result<(Verdict, Answer), MateError> {
     let rules = Rules { sennichite: args.sennichite, max_moves: args.max_moves };
-    let mut position = Position::<V>::from_sfen(args.sfen.as_deref().unwrap_or(V::START_SFEN), rules)?;
+    let mut position = read_position::<V>(game, rules, args.sfen.as_deref()).map_err(MateError::Position)?;
     for (index, token) in args.moves.iter().enumerate() {
         let mv = Move::from_usi::<V>(token).filter(|&mv| is_legal(&position, mv));
         position.do_move(mv.ok_or_else(|| MateError::IllegalMove { token: token.clone(), ply: index + 1 })?);

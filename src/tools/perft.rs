@@ -8,18 +8,19 @@ use std::time::Instant;
 use clap::Args;
 use thiserror::Error;
 
+use super::openings::read_position;
 use crate::engine::{GameId, with_game};
 use crate::movegen::perft::{divide, perft};
-use crate::position::{Position, Rules, SfenError};
+use crate::position::{Position, Rules};
 use crate::variant::Variant;
 
 /// The arguments of `kozuka perft`.
 #[derive(Args, Clone, Debug)]
 pub struct PerftArgs {
-    /// Plies to count
+    /// Plies to count; needed unless there is a --suite
     #[arg(required_unless_present = "suite", conflicts_with = "suite")]
     pub depth: Option<u32>,
-    /// Position to count from [default: the start position]
+    /// Position to count from: SFEN, or startpos, optionally followed by moves [default: the start position]
     #[arg(long, conflicts_with = "suite")]
     pub sfen: Option<String>,
     /// Show the count of each first move
@@ -35,7 +36,7 @@ pub struct PerftArgs {
 pub enum PerftError {
     /// The position cannot be set up.
     #[error("bad position: {0}")]
-    Position(#[from] SfenError),
+    Position(String),
     /// The suite cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Suite {
@@ -60,24 +61,31 @@ pub fn run(args: &PerftArgs, game: GameId, out: &mut impl Write) -> Result<bool,
     if let Some(path) = &args.suite {
         return with_game!(game, V => suite::<V>(path, out));
     }
-    let (sfen, depth) = (args.sfen.as_deref(), args.depth.unwrap_or(0));
-    with_game!(game, V => count::<V>(sfen, depth, args.divide, out))?;
+    let depth = args.depth.unwrap_or(0);
+    with_game!(game, V => {
+        let position = read_position(game, Rules::default(), args.sfen.as_deref()).map_err(PerftError::Position)?;
+        count::<V>(&position, depth, args.divide, out)
+    })?;
     Ok(true)
 }
 
-fn count<V: Variant>(sfen: Option<&str>, depth: u32, by_move: bool, out: &mut impl Write) -> Result<(), PerftError> {
-    let position = Position::<V>::from_sfen(sfen.unwrap_or(V::START_SFEN), Rules::default())?;
+fn count<V: Variant>(
+    position: &Position<V>,
+    depth: u32,
+    by_move: bool,
+    out: &mut impl Write,
+) -> Result<(), PerftError> {
     let start = Instant::now();
     let nodes = if by_move && depth > 0 {
         let mut sum = 0;
-        for (mv, nodes) in divide(&position, depth) {
+        for (mv, nodes) in divide(position, depth) {
             writeln!(out, "{}: {nodes}", mv.to_usi::<V>())?;
             sum += nodes;
         }
         writeln!(out)?;
         sum
     } else {
-        perft(&position, depth)
+        perft(position, depth)
     };
     let rate = u128::from(nodes) * 1_000_000 / start.elapsed().as_micros().max(1);
     writeln!(out, "Nodes searched: {nodes}\nNodes/second: {rate}")?;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use thiserror::Error;
 
 use board::{Pieces, draw};
@@ -55,12 +55,15 @@ pub struct PlayArgs {
     /// Begins with this position: SFEN, or startpos, optionally followed by moves
     #[arg(long, value_name = "SFEN", conflicts_with = "load")]
     sfen: Option<String>,
-    /// What the fourth occurrence of a position means: sente-loses, draw or attacker-deviates
-    #[arg(long, value_name = "RULE", default_value_t)]
-    sennichite: Sennichite,
-    /// Draws the game after that many plies; 0 for never
-    #[arg(long, value_name = "PLIES", default_value_t = 0)]
-    max_plies: u32,
+    /// The start position, --sennichite and --max-plies of a page of rules; those that are given hold nevertheless
+    #[arg(long, value_enum, value_name = "RULES", default_value_t)]
+    rules: RulesPage,
+    /// What the fourth occurrence of a position means: sente-loses, draw or attacker-deviates [default: sente-loses]
+    #[arg(long, value_name = "RULE")]
+    sennichite: Option<Sennichite>,
+    /// Draws the game after that many plies; 0 for never [default: 0]
+    #[arg(long, value_name = "PLIES")]
+    max_plies: Option<u32>,
     /// Size of the transposition table in MiB
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: u32,
@@ -70,6 +73,33 @@ pub struct PlayArgs {
     /// How pieces are drawn
     #[arg(long, value_enum, default_value_t)]
     pieces: Pieces,
+}
+
+/// Rules that go by a name.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum RulesPage {
+    /// Those of lishogi and of nearly everybody
+    #[default]
+    Usual,
+    /// kawu's: the pawns stand before the rooks, repetition is a draw, and so is a game of 300 plies
+    Kawu,
+}
+
+impl RulesPage {
+    fn rules(self) -> Rules {
+        match self {
+            Self::Usual => Rules::default(),
+            Self::Kawu => Rules { sennichite: Sennichite::Draw, max_moves: 300 },
+        }
+    }
+
+    /// Where it is not the usual start of the game.
+    fn start(self) -> Option<&'static str> {
+        match self {
+            Self::Usual => None,
+            Self::Kawu => Some("rbsgk/p4/5/4P/KGSBR b - 1"),
+        }
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -102,8 +132,15 @@ pub enum PlayError {
 /// # Errors
 /// See [`PlayError`].
 pub fn run(args: &PlayArgs, id: GameId) -> Result<(), PlayError> {
-    let rules = Rules { sennichite: args.sennichite, max_moves: args.max_plies };
-    let game = match (&args.load, &args.sfen) {
+    if args.rules == RulesPage::Kawu && id != GameId::Minishogi {
+        return Err(PlayError::Start("kawu's rules are those of minishogi".to_owned()));
+    }
+    let named = args.rules.rules();
+    let rules = Rules {
+        sennichite: args.sennichite.unwrap_or(named.sennichite),
+        max_moves: args.max_plies.unwrap_or(named.max_moves),
+    };
+    let game = match (&args.load, args.sfen.as_deref().or(args.rules.start())) {
         (Some(path), _) => load(path, id, rules),
         (None, Some(sfen)) => Game::read(id, rules, sfen),
         (None, None) => Ok(Game::new(id, rules)),
