@@ -429,6 +429,11 @@ fn d_shows_the_position_and_how_the_game_stands() {
     let show = session.display();
     assert_eq!((show("Checkers"), show("Outcome")), ("1b".to_owned(), "sente_wins checkmate".to_owned()));
     assert_eq!(show("Legal moves (0)"), "");
+
+    // Options that were set during a search hold after it.
+    session.send("position startpos\ngo infinite\nsetoption name USI_Variant value shogi\nstop");
+    session.answer(Instant::now()).check(&position(START, ""));
+    assert!(session.display()("Sfen").starts_with("lnsgkgsnl/"));
     session.finish();
 }
 

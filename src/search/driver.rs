@@ -360,6 +360,7 @@ impl<V: Variant> Worker<'_, V> {
     }
 
     fn report_line(&mut self, depth: u32, index: usize, report: &mut dyn FnMut(&Report)) {
+        self.expect_an_answer(index);
         let Some(stopper) = &self.stopper else { return };
         let root = &self.root_moves[index];
         report(&Report {
@@ -379,6 +380,20 @@ impl<V: Variant> Worker<'_, V> {
         self.root_moves[0].known().is_some_and(|score| score <= -limit)
     }
 
+    /// A line of one move gets the answer to it that the table knows, to ponder on.
+    fn expect_an_answer(&mut self, index: usize) {
+        let &[mv] = self.root_moves[index].line.as_slice() else { return };
+        self.position.do_move(mv);
+        // Nobody replies to a move that ends the game.
+        let expected = match outcome(&self.position) {
+            None => self.shared.table.probe(self.position.key(), 1).and_then(|entry| entry.best),
+            Some(_) => None,
+        };
+        let legal = expected.filter(|&mv| is_legal(&self.position, mv));
+        self.position.undo_move();
+        self.root_moves[index].line.extend(legal);
+    }
+
     /// Puts the move first that the handicap chooses among the best lines, and reports it, unless it was first.
     fn choose(&mut self, handicap: &mut Handicap, lines: usize, report: &mut dyn FnMut(&Report)) {
         let scores: Vec<Score> = self.root_moves[..lines].iter().map_while(RootMove::known).collect();
@@ -392,18 +407,6 @@ impl<V: Variant> Worker<'_, V> {
     /// The answer from what has been found.
     fn answer(&mut self) -> Answer {
         let root = &self.root_moves[0];
-        let best = root.mv();
-        let ponder = root.line.get(1).copied().or_else(|| {
-            self.position.do_move(best);
-            // Nobody replies to a move that ends the game.
-            let expected = match outcome(&self.position) {
-                None => self.shared.table.probe(self.position.key(), 1).and_then(|entry| entry.best),
-                Some(_) => None,
-            };
-            let legal = expected.filter(|&mv| is_legal(&self.position, mv));
-            self.position.undo_move();
-            legal
-        });
-        Answer::Move { best, ponder }
+        Answer::Move { best: root.mv(), ponder: root.line.get(1).copied() }
     }
 }

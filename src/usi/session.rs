@@ -267,7 +267,10 @@ impl Session {
         self.engine.go_mate(limits, self.options.settings().search.hash_mib, sink);
     }
 
-    fn display(&self) {
+    fn display(&mut self) {
+        if !self.engine.is_searching() {
+            self.settle();
+        }
         let position = self.engine.position();
         let moves = position.legal_moves();
         let outcome = position.outcome().map_or_else(|| "none".to_owned(), |outcome| outcome.to_string());
