@@ -80,6 +80,19 @@ fn b21_byoyomi_is_used_and_not_overrun() {
 }
 
 #[test]
+fn b21_movetime_is_used_however_sure_the_move_is() {
+    let mut session = Session::alone();
+    for sfen in ["1b1gk/1r1sp/1B3/PS2R/KG3 b - 1", "1b1gk/3sp/4r/PS3/KG1BR b - 1", "rb1gk/3sp/5/PG3/K1SBR b - 1"] {
+        session.send(&format!("position sfen {sfen}"));
+        for go in ["movetime 400", "btime 60000 wtime 60000 movetime 400"] {
+            let answer = session.go(go);
+            assert!(answer.time >= ms(360), "{sfen} {go}: {:?}", answer.time);
+        }
+    }
+    session.finish();
+}
+
+#[test]
 fn b22_a_long_clock_is_made_use_of() {
     let mut session = Session::alone();
     session.send("position startpos\ngo btime 300000 wtime 300000 byoyomi 0");
@@ -340,13 +353,11 @@ fn b37_b38_b43_lines_are_legal_and_lead_to_the_answer() {
         "5/2rkS/1B3/5/K4 b G 1",
         "4k/5/5/5/K4 b RBGSP 1",
     ] {
-        for go in ["depth 7", "nodes 20000", "movetime 60"] {
+        for go in ["depth 1", "nodes 1", "depth 7", "nodes 20000", "movetime 60"] {
             session.send(&format!("position sfen {sfen}"));
             let answer = session.go(go);
             answer.check(&position(sfen, ""));
-            if let (Some(ponder), Some(second)) = (&answer.ponder, answer.last_info().pv.get(1)) {
-                assert_eq!(ponder, second);
-            }
+            assert_eq!(answer.ponder.as_ref(), answer.last_info().pv.get(1));
             assert!(answer.last_info().score.as_ref().is_some_and(|score| score.bound.is_none()));
             let nodes: Vec<_> = answer.infos.iter().map(|info| info.nodes).collect();
             assert!(nodes.is_sorted(), "{nodes:?}");

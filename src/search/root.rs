@@ -110,15 +110,17 @@ impl<'a> Stopper<'a> {
     }
 
     /// Whether another iteration is worth beginning. `scale` stretches the soft limit when the best move is unsure, and
-    /// shrinks it when it is not.
+    /// shrinks it when it is not; it does neither to a time that is to be used whole.
     pub(super) fn is_enough(&mut self, scale: f64) -> bool {
         if self.poll() {
             return true;
         }
         let Some(budget) = self.budget else { return false };
-        // A ponder hit keeps the work that was done before it; a fixed time counts from the hit.
-        let since = if self.limits.movetime.is_some() { self.counted_from } else { self.started };
-        since.elapsed() >= budget.soft.mul_f64(scale).min(budget.hard)
+        if budget.whole {
+            return self.counted_from.elapsed() >= budget.hard;
+        }
+        // A ponder hit keeps the work that was done before it.
+        self.started.elapsed() >= budget.soft.mul_f64(scale).min(budget.hard)
     }
 }
 

@@ -9,6 +9,9 @@ use crate::types::{Color, Score};
 const MINIMUM: i64 = 1;
 /// Moves that are still to come when a client names no number, as seen from any point of a game.
 const MOVES_AHEAD: i64 = 24;
+/// Kept back besides the overhead where byoyomi is all that is left, in milliseconds: to be late then loses the game, and a
+/// busy machine may hold a thread up for so long.
+const BYOYOMI_RESERVE: i64 = 20;
 /// The hard limit in units of the soft one.
 const HARD_FACTOR: i64 = 4;
 
@@ -30,6 +33,8 @@ pub struct Budget {
     pub soft: Duration,
     /// When the answer must be given.
     pub hard: Duration,
+    /// It is what the client asked for, to be used up however sure the best move is.
+    pub whole: bool,
 }
 
 fn milliseconds(time: i64) -> Duration {
@@ -69,10 +74,11 @@ impl Budget {
             let time = i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4);
             // What a client asks for exactly is given almost exactly; short times lose at most half to the overhead.
             let time = milliseconds(time - overhead.min(time / 2));
-            Self { soft: time, hard: time }
+            Self { soft: time, hard: time, whole: true }
         });
         match (by_clock, by_movetime) {
-            (Some(a), Some(b)) => Some(Self { soft: a.soft.min(b.soft), hard: a.hard.min(b.hard) }),
+            (Some(a), Some(b)) if a.soft < b.soft => Some(Self { hard: a.hard.min(b.hard), ..a }),
+            (Some(_), Some(b)) => Some(b),
             (a, b) => a.or(b),
         }
     }
@@ -89,15 +95,17 @@ impl Budget {
         if remaining <= 0 {
             usable = usable.max(0) + increment;
         }
+        let last = remaining <= 0 && byoyomi > 0;
+        let overhead = if last { overhead.saturating_add(BYOYOMI_RESERVE) } else { overhead };
         let usable = usable - overhead.min(usable / 2);
         let moves = movestogo.map_or(MOVES_AHEAD, |moves| i64::from(moves).min(MOVES_AHEAD));
         let share = remaining.max(0) / moves + increment * 3 / 4;
-        // Byoyomi that is not used now is lost: with nothing else left, all of it is for this move.
-        let soft = if remaining <= 0 && byoyomi > 0 { usable } else { share + byoyomi * 3 / 4 };
+        // Byoyomi that is not used now is lost: with nothing else left, all of it is for this move, if the move is not sure.
+        let soft = if last { usable } else { share + byoyomi * 3 / 4 };
         let hard = share.saturating_mul(HARD_FACTOR) + byoyomi;
         // On a plain clock no single move takes more than a good part of all that is left.
         let most = if byoyomi > 0 || remaining <= 0 || moves == 1 { usable } else { usable * 2 / 5 };
-        Self { soft: milliseconds(soft.min(most)), hard: milliseconds(hard.min(most)) }
+        Self { soft: milliseconds(soft.min(most)), hard: milliseconds(hard.min(most)), whole: false }
     }
 }
 
@@ -129,7 +137,7 @@ mod tests {
         for remaining in [-5_000, -1, 0, 1, 40, 1_000, 300_000, i64::MAX] {
             for increment in [0, 10, 5_000, i64::MAX] {
                 for byoyomi in [0, 1, 1_000, i64::MAX] {
-                    let Budget { soft, hard } = budget(remaining, increment, byoyomi);
+                    let Budget { soft, hard, .. } = budget(remaining, increment, byoyomi);
                     assert!(soft <= hard);
                     let mut usable = remaining.saturating_add(byoyomi).max(1);
                     if remaining <= 0 {
@@ -143,8 +151,9 @@ mod tests {
 
     #[test]
     fn byoyomi_is_used() {
-        let Budget { soft, hard } = budget(0, 0, 1_000);
-        assert_eq!((soft, hard), (Duration::from_millis(970), Duration::from_millis(970)));
+        let Budget { soft, hard, whole } = budget(0, 0, 1_000);
+        assert_eq!((soft, hard, whole), (Duration::from_millis(950), Duration::from_millis(950), false));
+        assert_eq!(budget(0, 0, 100).hard, Duration::from_millis(50));
         // A clock that has run over eats into byoyomi.
         let Budget { hard, .. } = budget(-3_000, 0, 10_000);
         assert!(hard < Duration::from_millis(7_000) && hard > Duration::from_millis(5_000));
@@ -159,15 +168,23 @@ mod tests {
 
     #[test]
     fn a_sudden_death_clock_is_shared_out() {
-        let Budget { soft, hard } = budget(300_000, 0, 0);
-        assert!(soft > Duration::from_millis(5_000) && hard < Duration::from_millis(150_000));
+        let Budget { soft, hard, whole } = budget(300_000, 0, 0);
+        assert!(!whole && soft > Duration::from_millis(5_000) && hard < Duration::from_millis(150_000));
     }
 
     #[test]
     fn movetime_is_taken_almost_whole() {
         let limits = Limits { movetime: Some(Duration::from_millis(1_000)), ..Limits::default() };
-        let Budget { soft, hard } = Budget::of(&limits, Color::White, Duration::from_millis(30)).unwrap();
-        assert_eq!((soft, hard), (Duration::from_millis(970), Duration::from_millis(970)));
+        let Budget { soft, hard, whole } = Budget::of(&limits, Color::White, Duration::from_millis(30)).unwrap();
+        assert_eq!((soft, hard, whole), (Duration::from_millis(970), Duration::from_millis(970), true));
         assert_eq!(Budget::of(&Limits::default(), Color::Black, Duration::ZERO), None);
+
+        let clock = |remaining| {
+            let clock = Clock { remaining: [Some(remaining), None], increment: [0, 0], byoyomi: 0, movestogo: None };
+            Budget::of(&Limits { clock: Some(clock), ..limits.clone() }, Color::Black, Duration::ZERO).unwrap()
+        };
+        let (long, short) = (clock(300_000), clock(2_400));
+        assert!(long.whole && long.hard == Duration::from_secs(1));
+        assert!(!short.whole && short.soft == Duration::from_millis(100) && short.hard < Duration::from_secs(1));
     }
 }
