@@ -22,8 +22,8 @@ use crate::variant::Variant;
 mod games;
 mod solving;
 
-pub(crate) use games::with_game;
 pub use games::{AnyEngine, AnyPosition, GameId, MoveError, UnknownGame};
+pub(crate) use games::{dispatch, with_game};
 use solving::Solving;
 pub use solving::{MateEvent, MateReply};
 

@@ -121,7 +121,7 @@ macro_rules! variants {
 
 variants! { Minishogi, Shogi }
 
-pub(crate) use with_game;
+pub(crate) use {dispatch, with_game};
 
 impl GameId {
     /// The name in USI.

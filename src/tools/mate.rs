@@ -10,11 +10,11 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::interrupt;
-use super::openings::read_position;
-use crate::engine::{GameId, with_game};
+use super::openings::read_game;
+use crate::engine::{AnyPosition, GameId, dispatch};
 use crate::mate::{Limits, OutOfMemory, Progress, STACK_BYTES, Solver, Verdict};
 use crate::movegen::is_legal;
-use crate::position::{Rules, Sennichite};
+use crate::position::{Position, Rules, Sennichite};
 use crate::types::Move;
 use crate::variant::Variant;
 
@@ -105,7 +105,10 @@ struct Answer {
 /// See [`MateError`].
 pub fn run(args: &MateArgs, game: GameId, out: &mut impl Write) -> Result<u8, MateError> {
     let stop = interrupt::catch()?;
-    let (verdict, answer) = with_game!(game, V => solve::<V>(args, game, stop))?;
+    let rules = Rules { sennichite: args.sennichite, max_moves: args.max_moves };
+    let sfen = args.sfen.as_deref().unwrap_or("startpos");
+    let (_, position) = read_game(game, rules, sfen).map_err(MateError::Position)?;
+    let (verdict, answer) = dispatch!(AnyPosition: position, position => solve(args, *position, stop))?;
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&answer).map_err(io::Error::other)?)?;
     } else {
@@ -126,9 +129,11 @@ pub fn run(args: &MateArgs, game: GameId, out: &mut impl Write) -> Result<u8, Ma
     })
 }
 
-fn solve<V: Variant>(args: &MateArgs, game: GameId, stop: &AtomicBool) -> Result<(Verdict, Answer), MateError> {
-    let rules = Rules { sennichite: args.sennichite, max_moves: args.max_moves };
-    let mut position = read_position::<V>(game, rules, args.sfen.as_deref()).map_err(MateError::Position)?;
+fn solve<V: Variant>(
+    args: &MateArgs,
+    mut position: Position<V>,
+    stop: &AtomicBool,
+) -> Result<(Verdict, Answer), MateError> {
     for (index, token) in args.moves.iter().enumerate() {
         let mv = Move::from_usi::<V>(token).filter(|&mv| is_legal(&position, mv));
         position.do_move(mv.ok_or_else(|| MateError::IllegalMove { token: token.clone(), ply: index + 1 })?);

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::engine::{AnyPosition, GameId};
-use crate::position::{Position, Rules};
-use crate::types::Move;
-use crate::variant::Variant;
+use crate::position::Rules;
 
 /// A position and the moves that lead on from it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -105,20 +103,6 @@ pub fn read_game(game: GameId, rules: Rules, text: &str) -> Result<(Opening, Any
         position.play(mv).map_err(|error| error.to_string())?;
     }
     Ok((Opening { sfen, moves }, position))
-}
-
-/// The position at the end of such a line, for a tool that knows the board; the start position if there is no line. `V` is
-/// that of the game.
-///
-/// # Errors
-/// As [`read_game`].
-pub fn read_position<V: Variant>(game: GameId, rules: Rules, text: Option<&str>) -> Result<Position<V>, String> {
-    let (opening, _) = read_game(game, rules, text.unwrap_or("startpos"))?;
-    let mut position = Position::from_sfen(&opening.sfen, rules).map_err(|error| error.to_string())?;
-    for mv in opening.moves.iter().filter_map(|mv| Move::from_usi::<V>(mv)) {
-        position.do_move(mv);
-    }
-    Ok(position)
 }
 
 #[cfg(test)]

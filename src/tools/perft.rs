@@ -8,8 +8,8 @@ use std::time::Instant;
 use clap::Args;
 use thiserror::Error;
 
-use super::openings::read_position;
-use crate::engine::{GameId, with_game};
+use super::openings::read_game;
+use crate::engine::{AnyPosition, GameId, dispatch, with_game};
 use crate::movegen::perft::{divide, perft};
 use crate::position::{Position, Rules};
 use crate::variant::Variant;
@@ -62,10 +62,9 @@ pub fn run(args: &PerftArgs, game: GameId, out: &mut impl Write) -> Result<bool,
         return with_game!(game, V => suite::<V>(path, out));
     }
     let depth = args.depth.unwrap_or(0);
-    with_game!(game, V => {
-        let position = read_position(game, Rules::default(), args.sfen.as_deref()).map_err(PerftError::Position)?;
-        count::<V>(&position, depth, args.divide, out)
-    })?;
+    let sfen = args.sfen.as_deref().unwrap_or("startpos");
+    let (_, position) = read_game(game, Rules::default(), sfen).map_err(PerftError::Position)?;
+    dispatch!(AnyPosition: position, position => count(&position, depth, args.divide, out))?;
     Ok(true)
 }
 

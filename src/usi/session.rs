@@ -96,9 +96,7 @@ impl Session {
                 if let Some(notice) = self.options.set(&name, value.as_deref()) {
                     self.output.say(&notice);
                 }
-                if !self.engine.is_searching() {
-                    self.settle();
-                }
+                self.settle_if_idle();
             }
             UsiCommand::UsiNewGame => {
                 self.settle();
@@ -202,6 +200,13 @@ impl Session {
         }
     }
 
+    /// Lets options take effect, without ending a search that runs.
+    fn settle_if_idle(&mut self) {
+        if !self.engine.is_searching() {
+            self.settle();
+        }
+    }
+
     fn go(&mut self, params: GoParams, clocks: Clocks) {
         if let Some(time) = &params.mate {
             return self.go_mate(time, params.nodes);
@@ -268,9 +273,7 @@ impl Session {
     }
 
     fn display(&mut self) {
-        if !self.engine.is_searching() {
-            self.settle();
-        }
+        self.settle_if_idle();
         let position = self.engine.position();
         let moves = position.legal_moves();
         let outcome = position.outcome().map_or_else(|| "none".to_owned(), |outcome| outcome.to_string());
