@@ -9,9 +9,6 @@ use crate::types::{Color, Score};
 const MINIMUM: i64 = 1;
 /// Moves that are still to come when a client names no number, as seen from any point of a game.
 const MOVES_AHEAD: i64 = 24;
-/// Kept back besides the overhead where byoyomi is all that is left, in milliseconds: to be late then loses the game, and a
-/// busy machine may hold a thread up for so long.
-const BYOYOMI_RESERVE: i64 = 20;
 /// The hard limit in units of the soft one.
 const HARD_FACTOR: i64 = 4;
 
@@ -96,7 +93,6 @@ impl Budget {
             usable = usable.max(0) + increment;
         }
         let last = remaining <= 0 && byoyomi > 0;
-        let overhead = if last { overhead.saturating_add(BYOYOMI_RESERVE) } else { overhead };
         let usable = usable - overhead.min(usable / 2);
         let moves = movestogo.map_or(MOVES_AHEAD, |moves| i64::from(moves).min(MOVES_AHEAD));
         let share = remaining.max(0) / moves + increment * 3 / 4;
@@ -152,8 +148,8 @@ mod tests {
     #[test]
     fn byoyomi_is_used() {
         let Budget { soft, hard, whole } = budget(0, 0, 1_000);
-        assert_eq!((soft, hard, whole), (Duration::from_millis(950), Duration::from_millis(950), false));
-        assert_eq!(budget(0, 0, 100).hard, Duration::from_millis(50));
+        assert_eq!((soft, hard, whole), (Duration::from_millis(970), Duration::from_millis(970), false));
+        assert_eq!(budget(0, 0, 100).hard, Duration::from_millis(70));
         // A clock that has run over eats into byoyomi.
         let Budget { hard, .. } = budget(-3_000, 0, 10_000);
         assert!(hard < Duration::from_millis(7_000) && hard > Duration::from_millis(5_000));

@@ -61,6 +61,11 @@ const NO_EVAL: i16 = i16::MIN;
 const LINE_WORDS: usize = 2 * ENTRIES;
 const LINE_BYTES: usize = LINE_WORDS * size_of::<AtomicU64>();
 
+/// The smallest page of any system.
+const PAGE_BYTES: usize = 4_096;
+/// No larger table is touched when it is made; this one takes about a fifth of a second.
+const TOUCHED_MIB: usize = 1_024;
+
 /// The table. Its size is any whole number of MiB.
 #[derive(Debug)]
 pub struct Table {
@@ -149,11 +154,10 @@ fn advise_pages(words: &[AtomicU64], large: bool) -> bool {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
         use nix::sys::mman::{MmapAdvise, madvise};
-        const PAGE: usize = 4096;
         const LARGE_PAGE: usize = 2 << 20;
         let bytes = words.as_ptr().cast::<u8>();
-        let skipped = bytes.align_offset(PAGE);
-        let length = size_of_val(words).saturating_sub(skipped) / PAGE * PAGE;
+        let skipped = bytes.align_offset(PAGE_BYTES);
+        let length = size_of_val(words).saturating_sub(skipped) / PAGE_BYTES * PAGE_BYTES;
         let fits = bytes.align_offset(LARGE_PAGE).saturating_add(LARGE_PAGE) <= size_of_val(words);
         let first = bytes.wrapping_add(skipped);
         // Where the system gives large pages to everybody, "none" has to be said as well.
@@ -180,7 +184,7 @@ fn never_large() -> bool {
 
 impl Table {
     /// An empty table of that many MiB, at least one, in large pages if they are wanted and can be had. The system gives
-    /// the memory when it is first written to.
+    /// the memory when it is first written to, see [`Table::touch`].
     ///
     /// # Errors
     /// If the system refuses so much.
@@ -195,6 +199,18 @@ impl Table {
         let asked_large = advise_pages(&words, large_pages);
         let start = words.as_ptr().align_offset(LINE_BYTES) % LINE_WORDS;
         Some(Self { words, start, lines, generation: 0, asked_large })
+    }
+
+    /// Has the system give the memory now instead of during a search, unless the table is so large that this would be
+    /// felt: a page that is not there yet can hold a thread up for longer than a short move may take.
+    pub(super) fn touch(&mut self) {
+        if self.mib() > TOUCHED_MIB {
+            return;
+        }
+        for word in self.words.iter_mut().step_by(PAGE_BYTES / size_of::<AtomicU64>()) {
+            // To read would do no good: all pages that were only read are one and the same.
+            *word.get_mut() = 0;
+        }
     }
 
     /// The size in MiB.
@@ -333,6 +349,37 @@ mod tests {
                     assert_eq!(table.probe(7 << 40, 3), Some(stored));
                 }
             }
+        }
+    }
+
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn a_touched_table_has_its_memory() {
+        // KiB of the mapping that the middle of the table lies in, and how many of them are in memory.
+        let kib = |table: &Table| {
+            let address = table.words[table.words.len() / 2..].as_ptr().addr();
+            let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let holds = |line: &&str| {
+                let range = line.split(' ').next().and_then(|range| range.split_once('-'));
+                range.is_some_and(|(from, to)| {
+                    let limit = |text| usize::from_str_radix(text, 16);
+                    matches!((limit(from), limit(to)), (Ok(from), Ok(to)) if (from..to).contains(&address))
+                })
+            };
+            let mut mapping = maps.lines().skip_while(|line| !holds(line));
+            let mut value = |name| {
+                let line: &str = mapping.find_map(|line| line.strip_prefix(name)).unwrap();
+                line.trim_end_matches("kB").trim().parse::<usize>().unwrap()
+            };
+            (value("Size:"), value("Rss:"))
+        };
+        for large_pages in [false, true] {
+            let mut table = Table::new(40, large_pages).unwrap();
+            let (_, in_memory) = kib(&table);
+            assert!(in_memory < 30 << 10, "nobody has written to it: {in_memory}");
+            table.touch();
+            let (size, in_memory) = kib(&table);
+            assert!(in_memory + 8 >= 40 << 10, "{in_memory} of {size}");
         }
     }
 
