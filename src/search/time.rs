@@ -100,7 +100,14 @@ impl Budget {
         let soft = if last { usable } else { share + byoyomi * 3 / 4 };
         let hard = share.saturating_mul(HARD_FACTOR) + byoyomi;
         // On a plain clock no single move takes more than a good part of all that is left.
-        let most = if byoyomi > 0 || remaining <= 0 || moves == 1 { usable } else { usable * 2 / 5 };
+        let most = if byoyomi > 0 || moves == 1 {
+            usable
+        } else if remaining <= 0 {
+            // What is left of an increment is kept for the next move, unlike byoyomi.
+            usable - usable / 10
+        } else {
+            usable * 2 / 5
+        };
         Self { soft: milliseconds(soft.min(most)), hard: milliseconds(hard.min(most)), whole: false }
     }
 }
@@ -157,7 +164,7 @@ mod tests {
 
     #[test]
     fn an_increment_counts_only_on_an_empty_clock() {
-        assert!(budget(0, 3_000, 0).hard < Duration::from_millis(3_000));
+        assert_eq!(budget(0, 3_000, 0).hard, Duration::from_millis(2_673));
         assert!(budget(0, 3_000, 0).soft > Duration::from_millis(300));
         assert!(budget(500, 5_000, 0).hard < Duration::from_millis(500));
     }
