@@ -184,7 +184,7 @@ fn never_large() -> bool {
 
 impl Table {
     /// An empty table of that many MiB, at least one, in large pages if they are wanted and can be had. The system gives
-    /// the memory when it is first written to, see [`Table::touch`].
+    /// the memory when it is first written to, which `touch` does for a whole table.
     ///
     /// # Errors
     /// If the system refuses so much.
