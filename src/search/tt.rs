@@ -63,7 +63,8 @@ const LINE_BYTES: usize = LINE_WORDS * size_of::<AtomicU64>();
 
 /// The smallest page of any system.
 const PAGE_BYTES: usize = 4_096;
-/// No larger table is touched when it is made; this one takes about a fifth of a second.
+/// No larger table is touched when it is made; this one takes a fifth of a second, or seconds where a virtual
+/// machine is given its own memory only then.
 const TOUCHED_MIB: usize = 1_024;
 
 /// The table. Its size is any whole number of MiB.

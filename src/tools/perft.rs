@@ -49,7 +49,8 @@ pub enum PerftError {
     #[error("{} holds no position", .0.display())]
     Empty(PathBuf),
     /// The result cannot be written.
-    #[error(transparent)]
+    // Not transparent: a closed pipe is looked for among the causes.
+    #[error("{0}")]
     Output(#[from] io::Error),
 }
 
@@ -166,6 +167,22 @@ mod tests {
         let counts: Vec<u64> = counts.map(|(_, count)| count.parse().unwrap()).collect();
         assert_eq!((counts.len(), counts.iter().sum::<u64>()), (14, 181));
         assert!(text.contains("\nNodes searched: 181\n"));
+    }
+
+    #[test]
+    fn what_happens_to_the_output_is_among_the_causes() {
+        struct Closed;
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let error = run(&PerftArgs { divide: true, ..args(2) }, GameId::Minishogi, &mut Closed).unwrap_err();
+        let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
+        assert_eq!(cause.map(io::Error::kind), Some(io::ErrorKind::BrokenPipe));
     }
 
     #[test]
